@@ -1,0 +1,68 @@
+//! The inner timings and counts of one finished arrival, on their way into the recorder.
+
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The stage that [`Details::acquire`] records.
+pub(crate) const ACQUIRE: &str = "acquire";
+
+/// One named number of one arrival.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Detail {
+    /// A named duration in nanoseconds; it may repeat within one arrival.
+    Duration(&'static str, u64),
+    /// A named count, summed over arrivals.
+    Count(&'static str, u64),
+}
+
+/// Takes the inner timings and counts of one finished arrival.
+///
+/// It writes straight into the recorder's buffer: nothing is allocated for a sample. Names are `snake_case`
+/// and appear in the report under `metrics` (durations) and `counts`.
+#[derive(Debug)]
+pub struct Details<'a> {
+    into: &'a mut Vec<Detail>,
+    acquire_ns: u64,
+    received: Option<Instant>,
+}
+
+impl<'a> Details<'a> {
+    pub(crate) fn new(into: &'a mut Vec<Detail>) -> Self {
+        Details {
+            into,
+            acquire_ns: 0,
+            received: None,
+        }
+    }
+
+    /// A named duration: a stage (`connect`, `first_byte`), or one that repeats (`itl`).
+    pub fn duration(&mut self, name: &'static str, taken: Duration) {
+        self.into.push(Detail::Duration(name, nanos(taken)));
+    }
+
+    /// The wait on our side of the wire before the exchange began: for a pooled connection, a stream slot.
+    ///
+    /// It is the stage `acquire`, and it is what the exchange leaves out of the service time.
+    pub fn acquire(&mut self, waited: Duration) {
+        self.duration(ACQUIRE, waited);
+        self.acquire_ns = self.acquire_ns.saturating_add(nanos(waited));
+    }
+
+    /// A named count, summed over all arrivals: bytes, tokens, connections opened.
+    pub fn count(&mut self, name: &'static str, by: u64) {
+        self.into.push(Detail::Count(name, by));
+    }
+
+    /// The kernel's receive stamp of the last byte of the answer.
+    pub fn received(&mut self, at: Instant) {
+        self.received = Some(at);
+    }
+
+    pub(crate) fn finish(self) -> (u64, Option<Instant>) {
+        (self.acquire_ns, self.received)
+    }
+}
+
+pub(crate) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
