@@ -28,10 +28,7 @@ impl<T: Operation> Operation for Arc<T> {
     type Reply = T::Reply;
     type Error = T::Error;
 
-    fn call(
-        &self,
-        request: T::Request,
-    ) -> impl Future<Output = Result<T::Reply, T::Error>> + Send {
+    fn call(&self, request: T::Request) -> impl Future<Output = Result<T::Reply, T::Error>> + Send {
         (**self).call(request)
     }
 }

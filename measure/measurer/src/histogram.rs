@@ -1,0 +1,321 @@
+//! A histogram of nanoseconds with exact extremes.
+
+use crate::Quantile;
+use hdrhistogram::Histogram as Buckets;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use std::fmt;
+
+/// The largest value that keeps its digits: one hour.
+pub const LIMIT_NS: u64 = 3_600_000_000_000;
+
+const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// A histogram of nanoseconds: three significant digits from 1 ns to 1 h, and exact count, sum and extremes.
+///
+/// A quantile is read as the highest value of its bucket, so that at least the share *q* of all values is at
+/// most what is printed; it errs by at most 0.1 %, never below the smallest nor above the largest value. A value
+/// above [`LIMIT_NS`] keeps its place in the count, the sum and the exact maximum and is counted by
+/// [`over_range`](Histogram::over_range); a quantile that falls on one is [`LIMIT_NS`] as a lower bound.
+///
+/// Empty means [`None`], never 0. The buckets take 264 KiB of address space, of which only the pages that values
+/// fall on are ever touched. Recording takes about 10 ns.
+///
+/// There is no way to merge or average quantiles: only histograms [`merge`](Histogram::merge).
+#[derive(Clone)]
+pub struct Histogram {
+    buckets: Buckets<u64>,
+    count: u64,
+    min: u64,
+    max: u64,
+    sum: u128,
+    sum_of_squares: u128,
+    over_range: u64,
+}
+
+impl Histogram {
+    /// An empty histogram.
+    #[must_use]
+    pub fn new() -> Self {
+        // The bounds are constants that the library accepts.
+        #[allow(clippy::expect_used)]
+        let buckets =
+            Buckets::new_with_bounds(1, LIMIT_NS, SIGNIFICANT_DIGITS).expect("constant bounds");
+        Histogram {
+            buckets,
+            count: 0,
+            min: u64::MAX,
+            max: 0,
+            sum: 0,
+            sum_of_squares: 0,
+            over_range: 0,
+        }
+    }
+
+    /// Adds one value.
+    #[inline]
+    pub fn record(&mut self, ns: u64) {
+        self.count += 1;
+        self.min = self.min.min(ns);
+        self.max = self.max.max(ns);
+        self.sum += u128::from(ns);
+        self.sum_of_squares = self
+            .sum_of_squares
+            .saturating_add(u128::from(ns) * u128::from(ns));
+        if ns > LIMIT_NS || self.buckets.record(ns).is_err() {
+            self.over_range += 1;
+        }
+    }
+
+    /// Adds every value of `other`.
+    pub fn merge(&mut self, other: &Histogram) {
+        if other.count == 0 {
+            return;
+        }
+        self.count += other.count;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.sum += other.sum;
+        self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
+        self.over_range += other.over_range;
+        // Both have the same bounds: adding cannot fail.
+        let added = self.buckets.add(&other.buckets);
+        debug_assert!(added.is_ok());
+    }
+
+    /// How many values there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// How many values lie above [`LIMIT_NS`].
+    #[must_use]
+    pub fn over_range(&self) -> u64 {
+        self.over_range
+    }
+
+    /// The smallest value, exact.
+    #[must_use]
+    pub fn min_ns(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.min)
+    }
+
+    /// The largest value, exact.
+    #[must_use]
+    pub fn max_ns(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max)
+    }
+
+    /// The mean, from the exact sum.
+    #[must_use]
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// The standard deviation of the values (divided by n, not n − 1), from exact sums.
+    #[must_use]
+    pub fn stddev_ns(&self) -> Option<f64> {
+        let mean = self.mean_ns()?;
+        let mean_of_squares = self.sum_of_squares as f64 / self.count as f64;
+        Some((mean_of_squares - mean * mean).max(0.0).sqrt())
+    }
+
+    /// The exact sum of all values.
+    #[must_use]
+    pub fn sum_ns(&self) -> u128 {
+        self.sum
+    }
+
+    /// The quantile `q`: the value of rank max(1, ⌈q·n⌉).
+    #[must_use]
+    pub fn quantile(&self, q: Quantile) -> Option<u64> {
+        (self.count > 0).then(|| self.value_at_rank(q.rank(self.count)))
+    }
+
+    /// How many values lie above `ns`, to the resolution of the buckets.
+    #[must_use]
+    pub fn count_above(&self, ns: u64) -> u64 {
+        if self.count == 0 || ns >= self.max {
+            return 0;
+        }
+        if ns < self.min {
+            return self.count;
+        }
+        self.count - self.buckets.count_between(0, ns.min(LIMIT_NS))
+    }
+
+    /// The value of rank `rank`, from 1, in ascending order.
+    pub(crate) fn value_at_rank(&self, rank: u64) -> u64 {
+        if rank >= self.count {
+            return self.max;
+        }
+        let mut seen = 0;
+        for bucket in self.buckets.iter_recorded() {
+            seen += bucket.count_since_last_iteration();
+            if seen >= rank {
+                return bucket.value_iterated_to().clamp(self.min, self.max);
+            }
+        }
+        LIMIT_NS
+    }
+
+    /// Pairs of (highest value of a bucket in nanoseconds, values in it), ascending, empty buckets left out.
+    ///
+    /// Values above [`LIMIT_NS`] are in no bucket.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.buckets.iter_recorded().map(|bucket| {
+            (
+                bucket.value_iterated_to(),
+                bucket.count_since_last_iteration(),
+            )
+        })
+    }
+
+    /// The buckets in the HdrHistogram V2 encoding, uncompressed.
+    #[must_use]
+    pub fn to_v2_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // Writing into a Vec cannot fail.
+        let written = V2Serializer::new().serialize(&self.buckets, &mut bytes);
+        debug_assert!(written.is_ok());
+        bytes
+    }
+}
+
+impl Histogram {
+    /// The same values in a few kilobytes.
+    pub(crate) fn pack(&self) -> Packed {
+        Packed {
+            bytes: self.to_v2_bytes().into_boxed_slice(),
+            count: self.count,
+            min: self.min,
+            max: self.max,
+            sum: self.sum,
+            sum_of_squares: self.sum_of_squares,
+            over_range: self.over_range,
+        }
+    }
+}
+
+/// A histogram that is rarely touched, in a few kilobytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Packed {
+    bytes: Box<[u8]>,
+    count: u64,
+    min: u64,
+    max: u64,
+    sum: u128,
+    sum_of_squares: u128,
+    over_range: u64,
+}
+
+impl Packed {
+    pub(crate) fn unpack(&self) -> Histogram {
+        let mut histogram = Histogram::new();
+        // The bytes are our own, so both steps succeed.
+        let added = Deserializer::new()
+            .deserialize::<u64, _>(&mut &*self.bytes)
+            .is_ok_and(|buckets| histogram.buckets.add(&buckets).is_ok());
+        debug_assert!(added);
+        Histogram {
+            count: self.count,
+            min: self.min,
+            max: self.max,
+            sum: self.sum,
+            sum_of_squares: self.sum_of_squares,
+            over_range: self.over_range,
+            ..histogram
+        }
+    }
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Histogram::new()
+    }
+}
+
+impl fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Histogram")
+            .field("count", &self.count)
+            .field("min_ns", &self.min_ns())
+            .field("max_ns", &self.max_ns())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_is_none_and_never_zero() {
+        let h = Histogram::new();
+        assert_eq!(h.count(), 0);
+        assert_eq!(
+            (h.min_ns(), h.max_ns(), h.quantile(Quantile::P50)),
+            (None, None, None)
+        );
+        assert_eq!((h.mean_ns(), h.stddev_ns()), (None, None));
+    }
+
+    #[test]
+    fn extremes_mean_and_deviation_are_exact_where_buckets_are_not() {
+        let mut h = Histogram::new();
+        for ns in [114_022_251, 5, 7] {
+            h.record(ns);
+        }
+        assert_eq!((h.min_ns(), h.max_ns()), (Some(5), Some(114_022_251)));
+        assert_eq!(h.quantile(Quantile::new(1, 1).unwrap()), Some(114_022_251));
+        assert_eq!(h.mean_ns(), Some(114_022_263.0 / 3.0));
+        assert_eq!(h.sum_ns(), 114_022_263);
+    }
+
+    #[test]
+    fn the_quantile_of_a_thousand_values_is_the_value_of_its_rank() {
+        let mut h = Histogram::new();
+        for ns in 1..=1000 {
+            h.record(ns);
+        }
+        assert_eq!(h.quantile("p99.9".parse().unwrap()), Some(999));
+        assert_eq!(h.quantile(Quantile::P50), Some(500));
+        assert_eq!(h.count_above(990), 10);
+        assert_eq!(h.count_above(0), 1000);
+    }
+
+    #[test]
+    fn merging_is_the_same_as_recording_in_one() {
+        let (mut one, mut a, mut b) = (Histogram::new(), Histogram::new(), Histogram::new());
+        for i in 0_u64..10_000 {
+            let ns = i * i * 37 + 11;
+            one.record(ns);
+            if i % 3 == 0 { &mut a } else { &mut b }.record(ns);
+        }
+        a.merge(&b);
+        for q in Quantile::REPORTED {
+            assert_eq!(a.quantile(q), one.quantile(q));
+        }
+        assert_eq!((a.sum_ns(), a.stddev_ns()), (one.sum_ns(), one.stddev_ns()));
+        assert_eq!(a.to_v2_bytes(), one.to_v2_bytes());
+    }
+
+    #[test]
+    fn values_past_the_limit_are_counted_and_kept_in_the_maximum() {
+        let mut h = Histogram::new();
+        h.record(10);
+        for _ in 0..3 {
+            h.record(2 * LIMIT_NS);
+        }
+        assert_eq!((h.count(), h.over_range()), (4, 3));
+        assert_eq!(h.max_ns(), Some(2 * LIMIT_NS));
+        assert_eq!(h.quantile(Quantile::P50), Some(LIMIT_NS));
+    }
+
+    #[test]
+    fn zero_is_a_value() {
+        let mut h = Histogram::new();
+        h.record(0);
+        assert_eq!((h.min_ns(), h.quantile(Quantile::P99)), (Some(0), Some(0)));
+    }
+}

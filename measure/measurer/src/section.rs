@@ -1,0 +1,184 @@
+//! The histograms of one window of a run.
+
+use crate::details::Detail;
+use crate::{Histogram, Outcome, Population, Sample};
+
+/// The histograms of one outcome class in one window.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ClassStats {
+    /// `ended − intended`: a lower bound for outcomes that are [open-ended](Outcome::is_open_ended).
+    pub response: Histogram,
+    /// `ended − dispatched`, of dispatched arrivals.
+    pub service: Histogram,
+    /// `service − acquire`, of dispatched arrivals.
+    pub exchange: Histogram,
+    /// `dispatched − intended`, of dispatched arrivals.
+    pub schedule_delay: Histogram,
+    /// `dispatched − fired`, of dispatched arrivals.
+    pub admission: Histogram,
+    /// `fired − intended`.
+    pub lag: Histogram,
+    /// `ended − fired`: the response without the generator's lateness on the way out.
+    pub since_fired: Histogram,
+    /// `received − intended`: the response without the generator's lateness on the way back.
+    pub until_received: Histogram,
+    /// `ended − received`.
+    pub pickup: Histogram,
+}
+
+impl ClassStats {
+    fn record(&mut self, sample: &Sample) {
+        let ended = sample.ended.as_nanos();
+        let since = |earlier: openloop_sched::Offset| ended.saturating_sub(earlier.as_nanos());
+        let until = |later: openloop_sched::Offset, earlier: openloop_sched::Offset| {
+            later.as_nanos().saturating_sub(earlier.as_nanos())
+        };
+        self.response.record(since(sample.intended));
+        self.since_fired.record(since(sample.fired));
+        self.lag.record(until(sample.fired, sample.intended));
+        if let Some(dispatched) = sample.dispatched {
+            let service = since(dispatched);
+            let acquire = u64::try_from(sample.acquire.as_nanos()).unwrap_or(u64::MAX);
+            self.service.record(service);
+            self.exchange.record(service.saturating_sub(acquire));
+            self.schedule_delay
+                .record(until(dispatched, sample.intended));
+            self.admission.record(until(dispatched, sample.fired));
+        }
+        if let Some(received) = sample.received {
+            self.until_received.record(until(received, sample.intended));
+            self.pickup.record(since(received));
+        }
+    }
+
+    fn merge(&mut self, other: &ClassStats) {
+        for (into, from) in [
+            (&mut self.response, &other.response),
+            (&mut self.service, &other.service),
+            (&mut self.exchange, &other.exchange),
+            (&mut self.schedule_delay, &other.schedule_delay),
+            (&mut self.admission, &other.admission),
+            (&mut self.lag, &other.lag),
+            (&mut self.since_fired, &other.since_fired),
+            (&mut self.until_received, &other.until_received),
+            (&mut self.pickup, &other.pickup),
+        ] {
+            into.merge(from);
+        }
+    }
+}
+
+/// The histograms of one window of a run: by outcome class, and by metric name.
+///
+/// Totals are merged from classes when they are asked for, so that they cannot disagree with them.
+#[derive(Clone, Debug, Default)]
+pub struct Section {
+    classes: Vec<(Outcome, Box<ClassStats>)>,
+    metrics: Vec<(&'static str, Box<Histogram>)>,
+    counts: Vec<(&'static str, u64)>,
+}
+
+impl Section {
+    pub(crate) fn record(&mut self, sample: &Sample, details: &[Detail]) {
+        entry(&mut self.classes, sample.outcome).record(sample);
+        for detail in details {
+            match *detail {
+                Detail::Duration(name, ns) => entry(&mut self.metrics, name).record(ns),
+                Detail::Count(name, by) => *entry(&mut self.counts, name) += by,
+            }
+        }
+    }
+
+    /// Adds everything of `other`.
+    pub fn merge(&mut self, other: &Section) {
+        for (outcome, stats) in &other.classes {
+            entry(&mut self.classes, *outcome).merge(stats);
+        }
+        for (name, histogram) in &other.metrics {
+            entry(&mut self.metrics, *name).merge(histogram);
+        }
+        for (name, count) in &other.counts {
+            *entry(&mut self.counts, *name) += count;
+        }
+    }
+
+    /// The outcome classes that occurred, and their histograms.
+    pub fn classes(&self) -> impl Iterator<Item = (Outcome, &ClassStats)> {
+        self.classes
+            .iter()
+            .map(|(outcome, stats)| (*outcome, &**stats))
+    }
+
+    /// Named durations: stages of an adapter, and metrics that repeat within an arrival.
+    pub fn metrics(&self) -> impl Iterator<Item = (&'static str, &Histogram)> {
+        self.metrics
+            .iter()
+            .map(|(name, histogram)| (*name, &**histogram))
+    }
+
+    /// Named counts, summed over arrivals.
+    pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.counts.iter().copied()
+    }
+
+    /// Responses of every arrival; those without an end are lower bounds.
+    #[must_use]
+    pub fn response(&self) -> Population {
+        self.population(Outcome::is_open_ended)
+    }
+
+    /// Responses of the arrivals that were served.
+    #[must_use]
+    pub fn response_ok(&self) -> Population {
+        let mut ok = Population::new();
+        for (outcome, stats) in self.classes() {
+            if outcome == Outcome::Ok {
+                ok.exact.merge(&stats.response);
+            }
+        }
+        ok
+    }
+
+    /// Responses as a service-level objective sees them: everything that was not served is a lower bound, so
+    /// that no failure can make a percentile better.
+    #[must_use]
+    pub fn response_slo(&self) -> Population {
+        self.population(|outcome| outcome != Outcome::Ok)
+    }
+
+    fn population(&self, is_lower_bound: impl Fn(Outcome) -> bool) -> Population {
+        let mut population = Population::new();
+        for (outcome, stats) in self.classes() {
+            let into = if is_lower_bound(outcome) {
+                &mut population.at_least
+            } else {
+                &mut population.exact
+            };
+            into.merge(&stats.response);
+        }
+        population
+    }
+
+    /// One of the histograms of [`ClassStats`], over all classes.
+    #[must_use]
+    pub fn total(&self, of: impl Fn(&ClassStats) -> &Histogram) -> Histogram {
+        let mut total = Histogram::new();
+        for (_, stats) in self.classes() {
+            total.merge(of(stats));
+        }
+        total
+    }
+}
+
+/// The value under `key`, made when first asked for. The lists are a handful long: no hash beats a scan.
+fn entry<K: Copy + PartialEq, V: Default>(list: &mut Vec<(K, V)>, key: K) -> &mut V {
+    let index = list
+        .iter()
+        .position(|(existing, _)| *existing == key)
+        .unwrap_or_else(|| {
+            list.push((key, V::default()));
+            list.len() - 1
+        });
+    &mut list[index].1
+}

@@ -1,0 +1,88 @@
+//! Everything that is kept of finished arrivals.
+
+use crate::course::Course;
+use crate::details::Detail;
+use crate::layout::Span;
+use crate::timeline::Timeline;
+use crate::{Counts, Layout, Outcome, Phase, Sample, Section};
+use std::time::Duration;
+
+/// Windows of the steady phase whose histograms are kept apart, for intervals by sectioning.
+pub const WINDOWS: usize = 10;
+
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// A finished arrival on its way into the store, and how many of the details that follow are its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Finished {
+    pub(crate) sample: Sample,
+    pub(crate) details: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Store {
+    pub(crate) layout: Layout,
+    steady: Span,
+    pub(crate) windows: Vec<Section>,
+    pub(crate) phases: Vec<(Phase, Counts)>,
+    pub(crate) course: Course,
+    pub(crate) timeline: Timeline,
+    pub(crate) ok_completions: u64,
+    pub(crate) stays_ns: u128,
+}
+
+impl Store {
+    pub(crate) fn new(layout: Layout) -> Self {
+        let steady = layout.steady();
+        Store {
+            steady,
+            windows: vec![Section::default(); WINDOWS],
+            phases: layout
+                .spans()
+                .iter()
+                .map(|span| (span.phase, Counts::default()))
+                .collect(),
+            course: Course::new(steady),
+            timeline: Timeline::new(INTERVAL),
+            ok_completions: 0,
+            stays_ns: 0,
+            layout,
+        }
+    }
+
+    /// Takes in what has finished; both buffers are empty afterwards and keep their capacity.
+    pub(crate) fn fold(&mut self, finished: &mut Vec<Finished>, details: &mut Vec<Detail>) {
+        let mut rest = details.as_slice();
+        for Finished { sample, details } in finished.iter() {
+            let (own, others) = rest.split_at(*details);
+            rest = others;
+            self.record(sample, own);
+        }
+        finished.clear();
+        details.clear();
+    }
+
+    pub(crate) fn record(&mut self, sample: &Sample, details: &[Detail]) {
+        if let Some(phase) = self.layout.phase_at(sample.intended)
+            && let Some((_, counts)) = self.phases.iter_mut().find(|(p, _)| *p == phase)
+        {
+            counts.scheduled += 1;
+            counts.add(sample.outcome);
+        }
+        if self.steady.contains(sample.intended) {
+            let into = u128::from(sample.intended.as_nanos() - self.steady.from.as_nanos());
+            let window = into * WINDOWS as u128 / self.steady.length().as_nanos().max(1);
+            let window = usize::try_from(window).unwrap_or(WINDOWS).min(WINDOWS - 1);
+            self.windows[window].record(sample, details);
+        }
+        if sample.outcome == Outcome::Ok && self.steady.contains(sample.ended) {
+            self.ok_completions += 1;
+        }
+        if let Some(dispatched) = sample.dispatched {
+            let stay = self.steady.clamp(sample.ended) - self.steady.clamp(dispatched);
+            self.stays_ns += u128::from(stay);
+        }
+        self.course.record(sample);
+        self.timeline.record(sample);
+    }
+}

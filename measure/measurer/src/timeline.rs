@@ -1,0 +1,353 @@
+//! What happened when: counts and latencies by interval.
+
+use crate::histogram::Packed;
+use crate::{Counts, Histogram, Outcome, Population, Quantile, Sample, Value};
+use openloop_sched::Offset;
+use std::time::Duration;
+
+/// The longest timeline: past it, intervals are doubled and merged in pairs.
+const MAX_INTERVALS: usize = 7200;
+
+/// How many intervals keep their histogram at hand; older ones are packed to a few kilobytes each.
+const MAX_OPEN: usize = 64;
+
+/// One interval of the run.
+///
+/// Counts stand at their own instants: an arrival is fired in one interval and may end in another. Latencies
+/// stand at the *intended* instant, where the user was.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Interval {
+    /// First instant.
+    pub from: Offset,
+    /// First instant after it.
+    pub to: Offset,
+    /// Arrivals whose intended instant lies here.
+    pub arrivals: u64,
+    /// Arrivals released here.
+    pub fired: u64,
+    /// Arrivals whose future was first polled here.
+    pub dispatched: u64,
+    /// Arrivals that ended here, by outcome.
+    pub ended: Counts,
+    /// Number in flight at the end of the interval.
+    pub in_flight: u64,
+    /// The largest lag of an arrival that was intended here.
+    pub max_lag_ns: u64,
+    /// Median response of the arrivals that were intended here.
+    pub p50: Option<Value>,
+    /// 99th percentile of their response.
+    pub p99: Option<Value>,
+    /// The largest response.
+    pub max: Option<Value>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Cell {
+    arrivals: u64,
+    fired: u64,
+    dispatched: u64,
+    ended: Counts,
+    ended_dispatched: u64,
+    max_lag_ns: u64,
+    exact: Latencies,
+    at_least: Latencies,
+}
+
+#[derive(Clone, Debug, Default)]
+enum Latencies {
+    #[default]
+    Empty,
+    Open(Box<Histogram>),
+    Packed(Packed),
+}
+
+impl Latencies {
+    fn open(&mut self) -> &mut Histogram {
+        if !matches!(self, Latencies::Open(_)) {
+            *self = Latencies::Open(Box::new(self.histogram()));
+        }
+        match self {
+            Latencies::Open(histogram) => histogram,
+            // Assigned just above.
+            Latencies::Empty | Latencies::Packed(_) => unreachable!(),
+        }
+    }
+
+    fn histogram(&self) -> Histogram {
+        match self {
+            Latencies::Empty => Histogram::new(),
+            Latencies::Open(histogram) => (**histogram).clone(),
+            Latencies::Packed(packed) => packed.unpack(),
+        }
+    }
+
+    fn pack(&mut self) {
+        if let Latencies::Open(histogram) = self {
+            *self = Latencies::Packed(histogram.pack());
+        }
+    }
+
+    fn absorb(&mut self, other: Latencies) {
+        match other {
+            Latencies::Empty => {}
+            other => {
+                let from = other.histogram();
+                self.open().merge(&from);
+            }
+        }
+    }
+}
+
+impl Cell {
+    fn absorb(&mut self, other: Cell) {
+        self.arrivals += other.arrivals;
+        self.fired += other.fired;
+        self.dispatched += other.dispatched;
+        self.ended.merge(&other.ended);
+        self.ended_dispatched += other.ended_dispatched;
+        self.max_lag_ns = self.max_lag_ns.max(other.max_lag_ns);
+        self.exact.absorb(other.exact);
+        self.at_least.absorb(other.at_least);
+        self.exact.pack();
+        self.at_least.pack();
+    }
+
+    fn population(&self) -> Population {
+        Population {
+            exact: self.exact.histogram(),
+            at_least: self.at_least.histogram(),
+        }
+    }
+}
+
+/// Collects intervals. Its memory is bounded, however long the run is.
+#[derive(Clone, Debug)]
+pub(crate) struct Timeline {
+    interval_ns: u64,
+    cells: Vec<Cell>,
+    /// Intervals with an open histogram, oldest use first.
+    open: Vec<usize>,
+}
+
+impl Timeline {
+    pub(crate) fn new(interval: Duration) -> Self {
+        Timeline {
+            interval_ns: u64::try_from(interval.as_nanos())
+                .unwrap_or(u64::MAX)
+                .max(1),
+            cells: Vec::new(),
+            open: Vec::new(),
+        }
+    }
+
+    pub(crate) fn record(&mut self, sample: &Sample) {
+        let response = sample
+            .ended
+            .as_nanos()
+            .saturating_sub(sample.intended.as_nanos());
+        let lag = sample
+            .fired
+            .as_nanos()
+            .saturating_sub(sample.intended.as_nanos());
+        if sample.outcome != Outcome::Unsent {
+            self.cell(sample.fired).fired += 1;
+        }
+        if let Some(dispatched) = sample.dispatched {
+            self.cell(dispatched).dispatched += 1;
+        }
+        let ended = self.cell(sample.ended);
+        ended.ended.add(sample.outcome);
+        ended.ended_dispatched += u64::from(sample.dispatched.is_some());
+        let index = self.index(sample.intended);
+        let cell = &mut self.cells[index];
+        cell.arrivals += 1;
+        cell.max_lag_ns = cell.max_lag_ns.max(lag);
+        let latencies = if sample.outcome.is_open_ended() {
+            &mut cell.at_least
+        } else {
+            &mut cell.exact
+        };
+        latencies.open().record(response);
+        self.touch(index);
+    }
+
+    fn cell(&mut self, at: Offset) -> &mut Cell {
+        let index = self.index(at);
+        &mut self.cells[index]
+    }
+
+    /// The interval of `at`, made if there is none yet.
+    fn index(&mut self, at: Offset) -> usize {
+        loop {
+            let index = usize::try_from(at.as_nanos() / self.interval_ns).unwrap_or(usize::MAX);
+            if index < self.cells.len() {
+                return index;
+            }
+            if index < MAX_INTERVALS {
+                self.cells.resize_with(index + 1, Cell::default);
+                return index;
+            }
+            self.coarsen();
+        }
+    }
+
+    fn coarsen(&mut self) {
+        self.interval_ns = self.interval_ns.saturating_mul(2);
+        self.open.clear();
+        let mut cells = std::mem::take(&mut self.cells).into_iter();
+        while let Some(mut cell) = cells.next() {
+            cell.absorb(cells.next().unwrap_or_default());
+            self.cells.push(cell);
+        }
+    }
+
+    fn touch(&mut self, index: usize) {
+        if self.open.last() == Some(&index) {
+            return;
+        }
+        self.open.retain(|&open| open != index);
+        self.open.push(index);
+        if self.open.len() > MAX_OPEN {
+            let oldest = self.open.remove(0);
+            self.cells[oldest].exact.pack();
+            self.cells[oldest].at_least.pack();
+        }
+    }
+
+    /// The intervals so far.
+    pub(crate) fn intervals(&self) -> Vec<Interval> {
+        let mut in_flight = 0_u64;
+        self.cells
+            .iter()
+            .enumerate()
+            .map(|(index, cell)| {
+                in_flight = (in_flight + cell.dispatched).saturating_sub(cell.ended_dispatched);
+                self.interval(index, cell, in_flight)
+            })
+            .collect()
+    }
+
+    /// The interval of `at`, if anything of it has been recorded. Its number in flight is left at zero.
+    pub(crate) fn interval_at(&self, at: Offset) -> Option<Interval> {
+        let index = usize::try_from(at.as_nanos() / self.interval_ns).ok()?;
+        Some(self.interval(index, self.cells.get(index)?, 0))
+    }
+
+    fn interval(&self, index: usize, cell: &Cell, in_flight: u64) -> Interval {
+        let start =
+            |index: usize| Offset::from_nanos(self.interval_ns.saturating_mul(index as u64));
+        let population = cell.population();
+        Interval {
+            from: start(index),
+            to: start(index + 1),
+            arrivals: cell.arrivals,
+            fired: cell.fired,
+            dispatched: cell.dispatched,
+            ended: cell.ended,
+            in_flight,
+            max_lag_ns: cell.max_lag_ns,
+            p50: population.quantile(Quantile::P50),
+            p99: population.quantile(Quantile::P99),
+            max: population.max(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(intended_ms: u64, ended_ms: u64, outcome: Outcome) -> Sample {
+        let at = |ms: u64| Offset::from_nanos(ms * 1_000_000);
+        Sample {
+            seq: 0,
+            intended: at(intended_ms),
+            fired: at(intended_ms + 1),
+            dispatched: outcome
+                .is_open_ended()
+                .then_some(())
+                .map_or(Some(at(intended_ms + 2)), |()| None),
+            ended: at(ended_ms),
+            received: None,
+            acquire: Duration::ZERO,
+            outcome,
+        }
+    }
+
+    #[test]
+    fn counts_stand_at_their_own_instants_and_latencies_at_the_intended_one() {
+        let mut timeline = Timeline::new(Duration::from_secs(1));
+        timeline.record(&sample(100, 2500, Outcome::Ok));
+        timeline.record(&sample(1999, 2002, Outcome::Shed));
+        let intervals = timeline.intervals();
+        assert_eq!(intervals.len(), 3);
+        assert_eq!(intervals[0].max, Some(Value::Exact(2_400_000_000)));
+        assert_eq!(
+            (
+                intervals[0].fired,
+                intervals[0].ended.ok,
+                intervals[2].ended.ok
+            ),
+            (1, 0, 1)
+        );
+        assert_eq!(
+            [
+                intervals[0].in_flight,
+                intervals[1].in_flight,
+                intervals[2].in_flight
+            ],
+            [1, 1, 0]
+        );
+        assert_eq!(intervals[1].max, Some(Value::AtLeast(3_000_000)));
+        assert_eq!(
+            (
+                intervals[1].arrivals,
+                intervals[1].fired,
+                intervals[2].fired
+            ),
+            (1, 0, 1)
+        );
+        assert_eq!(intervals[2].p50, None);
+    }
+
+    #[test]
+    fn a_late_end_reopens_a_packed_interval_without_losing_anything() {
+        let mut timeline = Timeline::new(Duration::from_secs(1));
+        for second in 0..200 {
+            timeline.record(&sample(second * 1000, second * 1000 + 5, Outcome::Ok));
+        }
+        timeline.record(&sample(10, 199_000, Outcome::Ok));
+        let first = &timeline.intervals()[0];
+        assert_eq!(first.arrivals, 2);
+        assert_eq!(
+            (first.p50, first.max),
+            (
+                Some(Value::Exact(5_001_215)),
+                Some(Value::Exact(198_990_000_000))
+            )
+        );
+    }
+
+    #[test]
+    fn a_long_run_is_kept_in_fewer_and_longer_intervals() {
+        let mut timeline = Timeline::new(Duration::from_secs(1));
+        for minute in 0..600 {
+            timeline.record(&sample(
+                minute * 60_000,
+                minute * 60_000 + minute,
+                Outcome::Ok,
+            ));
+        }
+        let intervals = timeline.intervals();
+        assert!(intervals.len() <= MAX_INTERVALS);
+        assert_eq!(intervals[0].to.as_duration(), Duration::from_secs(8));
+        assert_eq!(intervals.iter().map(|i| i.arrivals).sum::<u64>(), 600);
+        assert_eq!(intervals.iter().map(|i| i.ended.ok).sum::<u64>(), 600);
+        assert_eq!(intervals.last().unwrap().in_flight, 0);
+        assert_eq!(
+            intervals.iter().filter_map(|i| i.max).map(Value::ns).max(),
+            Some(599_000_000)
+        );
+    }
+}
