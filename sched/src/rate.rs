@@ -56,6 +56,16 @@ impl Rate {
         self.0
     }
 
+    /// `nanohertz`, or [`Rate::MAX`] where that is less.
+    #[must_use]
+    pub(crate) const fn from_nanohertz_saturating(nanohertz: u64) -> Self {
+        if nanohertz < Rate::MAX.0 {
+            Rate(nanohertz)
+        } else {
+            Rate::MAX
+        }
+    }
+
     /// Arrivals per second as a float, for display and formulas.
     #[must_use]
     pub fn as_per_second(self) -> f64 {
@@ -79,7 +89,8 @@ impl FromStr for Rate {
     type Err = RateError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let rate = text.trim().trim_end_matches("/s");
+        let text = text.trim();
+        let rate = text.strip_suffix("/s").unwrap_or(text);
         let rate: f64 = rate
             .parse()
             .map_err(|_| RateError::NotANumber(text.to_owned()))?;
@@ -95,7 +106,9 @@ pub enum RateError {
     #[error("a rate must be finite, not {0}: give arrivals per second, such as 2000")]
     NotFinite(f64),
     /// Below zero.
-    #[error("a rate cannot be negative, and this one is {0}: give arrivals per second, such as 2000")]
+    #[error(
+        "a rate cannot be negative, and this one is {0}: give arrivals per second, such as 2000"
+    )]
     Negative(f64),
     /// Above [`Rate::MAX`].
     #[error("a rate of {0:e}/s is above the limit of 1e10/s: no single run can send that")]

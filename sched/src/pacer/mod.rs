@@ -1,0 +1,302 @@
+//! Releases arrivals at their instants.
+
+mod alarm;
+mod clock;
+mod fallback;
+mod precision;
+#[cfg(target_os = "linux")]
+mod timerfd;
+mod window;
+
+use std::fmt;
+use std::io;
+use std::iter::Chain;
+use std::option;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::Stream;
+use tokio::runtime::Handle;
+use tokio::time::Instant;
+
+use self::alarm::Alarm;
+pub use self::clock::clock_is_paused;
+pub use self::fallback::{Fallback, PacerError};
+pub use self::precision::{Precision, PrecisionError};
+use self::window::Window;
+use crate::{Due, Offset, Ticket};
+
+/// A stream of arrivals, each released at its instant: never early, never skipped.
+///
+/// An arrival whose instant has passed is released at once, with its lateness in
+/// `fired − intended`; the schedule does not move. So that a pacer which is behind starves nobody, it
+/// releases at most a burst (see [`with_burst`](Pacer::with_burst)) before it lets the other tasks and the
+/// drivers of the runtime run.
+///
+/// The pacer owns one timer and may be dropped at any time, also while it is waited for. It must be polled in
+/// the runtime that it was made in.
+///
+/// ```
+/// use openloop_sched::{Arrivals, Pacer, Precision, Schedule};
+/// use std::{future::poll_fn, pin::Pin};
+/// use futures_core::Stream;
+/// use tokio::time::Instant;
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let schedule = Schedule::new("100/1s".parse()?, Arrivals::Constant, 1);
+/// let mut pacer = Pacer::new(schedule, Instant::now(), Precision::default())?;
+/// let mut released = 0;
+/// while let Some(due) = poll_fn(|cx| Pin::new(&mut pacer).poll_next(cx)).await {
+///     assert!(due.fired >= due.ticket.intended);
+///     released += 1;
+/// }
+/// assert_eq!(released, 100);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Pacer<I> {
+    tickets: I,
+    next: Option<Ticket>,
+    start: Instant,
+    alarm: Alarm,
+    window: Window,
+    precision: Precision,
+    fallback: Option<Fallback>,
+    burst: u32,
+    /// Releases since the last time that others could run.
+    released: u32,
+    /// What the alarm is set for, in nanoseconds since the start, until the clock has reached it.
+    waiting: Option<i64>,
+    /// When it last yielded inside the window.
+    yielded: Option<i64>,
+    spun: Duration,
+    last_lag: Duration,
+    max_lag: Duration,
+}
+
+/// The longest gap between two polls in the window that counts as spinning.
+const SPIN_GAP: u64 = 3_000;
+
+impl<I: Iterator<Item = Ticket>> Pacer<I> {
+    /// The burst of a new pacer.
+    pub const BURST: u32 = 32;
+
+    /// Releases `tickets`, whose instants count from `start`, which may lie ahead or in the past.
+    ///
+    /// Waits as `precision` says or, where that is not possible, like [`Precision::Coarse`]:
+    /// [`precision`](Pacer::precision) says how, and [`fallback`](Pacer::fallback) why.
+    ///
+    /// # Errors
+    /// When called outside a tokio runtime, or in one without a timer where [`Precision::Coarse`] needs it.
+    pub fn new(mut tickets: I, start: Instant, precision: Precision) -> Result<Self, PacerError> {
+        Handle::try_current().map_err(|_| PacerError::NoRuntime)?;
+        let (alarm, fallback) = Alarm::new(precision, start)?;
+        let precision = if fallback.is_some() {
+            Precision::Coarse
+        } else {
+            precision
+        };
+        let window = match precision {
+            Precision::Spin { window } => window,
+            Precision::Coarse | Precision::Timer => Duration::ZERO,
+        };
+        Ok(Pacer {
+            next: tickets.next(),
+            tickets,
+            start,
+            alarm,
+            window: Window::up_to(window),
+            precision,
+            fallback,
+            burst: Self::BURST,
+            released: 0,
+            waiting: None,
+            yielded: None,
+            spun: Duration::ZERO,
+            last_lag: Duration::ZERO,
+            max_lag: Duration::ZERO,
+        })
+    }
+
+    /// Releases up to `burst` overdue arrivals in a row before it lets others run.
+    ///
+    /// With one spawned task per arrival keep it below 61, the number of tasks that tokio polls between two
+    /// looks at its drivers: the tasks of one burst are then done before the next. Where arrivals are handed
+    /// to tasks that exist already, 256 lets a late pacer catch up faster.
+    ///
+    /// # Errors
+    /// When `burst` is zero.
+    pub fn with_burst(mut self, burst: u32) -> Result<Self, PacerError> {
+        if burst == 0 {
+            return Err(PacerError::NoBurst);
+        }
+        self.burst = burst;
+        Ok(self)
+    }
+
+    /// The arrivals not released yet, in order: those that were due and never sent, and those still ahead.
+    pub fn into_remaining(self) -> Chain<option::IntoIter<Ticket>, I> {
+        self.next.into_iter().chain(self.tickets)
+    }
+}
+
+impl<I> Pacer<I> {
+    /// The instant that offsets count from.
+    #[must_use]
+    pub fn start(&self) -> Instant {
+        self.start
+    }
+
+    /// The next arrival to release; `None` when all have been.
+    #[must_use]
+    pub fn peek(&self) -> Option<&Ticket> {
+        self.next.as_ref()
+    }
+
+    /// The precision in force.
+    #[must_use]
+    pub fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// Why the precision in force is not the one asked for; `None` where it is.
+    #[must_use]
+    pub fn fallback(&self) -> Option<&Fallback> {
+        self.fallback.as_ref()
+    }
+
+    /// How late the last release was: fired − intended.
+    #[must_use]
+    pub fn last_lag(&self) -> Duration {
+        self.last_lag
+    }
+
+    /// How late the latest release was.
+    #[must_use]
+    pub fn max_lag(&self) -> Duration {
+        self.max_lag
+    }
+
+    /// CPU time spent on waiting alone, in the window of [`Precision::Spin`].
+    ///
+    /// The sum of the gaps between two successive polls in the window that are at most 3 µs long. So short a
+    /// gap holds one look of the runtime at its drivers and no work worth naming; a longer one means that
+    /// other tasks ran (or that the machine took the core away), and is not counted.
+    #[must_use]
+    pub fn spun(&self) -> Duration {
+        self.spun
+    }
+
+    /// Nanoseconds since the start, negative before it.
+    fn now(&self) -> i64 {
+        let now = Instant::now();
+        match now.checked_duration_since(self.start) {
+            Some(since) => signed(since.as_nanos()),
+            None => -signed(self.start.saturating_duration_since(now).as_nanos()),
+        }
+    }
+
+    fn release(&mut self, ticket: Ticket, now: i64) -> Due {
+        let fired = Offset::from_nanos(now.unsigned_abs());
+        self.released += 1;
+        self.last_lag = fired.saturating_since(ticket.intended);
+        self.max_lag = self.max_lag.max(self.last_lag);
+        Due { ticket, fired }
+    }
+
+    /// Books the time since the last yield in the window.
+    fn book_spin(&mut self, now: i64) {
+        if let Some(since) = self.yielded.take() {
+            let gap = now.saturating_sub(since).unsigned_abs();
+            if gap <= SPIN_GAP {
+                self.spun += Duration::from_nanos(gap);
+            }
+        }
+    }
+
+    /// The timer has failed while in use: go on with tokio's, or by yielding alone where there is none.
+    fn fall_back(&mut self, error: &io::Error) {
+        self.fallback = Some(Fallback::Timer(error.to_string()));
+        self.precision = Precision::Coarse;
+        self.window = Window::up_to(Duration::ZERO);
+        self.waiting = None;
+        if let Ok(alarm) = Alarm::sleep(self.start) {
+            self.alarm = alarm;
+        }
+    }
+
+    /// Lets the other tasks and the drivers run, then polls again.
+    fn give_way(&mut self, cx: &mut Context<'_>) -> Poll<Option<Due>> {
+        self.released = 0;
+        // Dropped after one poll: that poll has handed the waker to the scheduler, which wakes it after it
+        // has polled its drivers.
+        let _ = pin!(tokio::task::yield_now()).poll(cx);
+        Poll::Pending
+    }
+}
+
+impl<I: Iterator<Item = Ticket>> Stream for Pacer<I> {
+    type Item = Due;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Due>> {
+        let pacer = self.get_mut();
+        let Some(ticket) = pacer.next else {
+            return Poll::Ready(None);
+        };
+        let intended = signed(u128::from(ticket.intended.as_nanos()));
+        loop {
+            let now = pacer.now();
+            pacer.book_spin(now);
+            let wake = intended - pacer.window.nanos();
+            // The clock decides that a wait is over, not the timer: it may be polled for another reason.
+            if let Some(alarm) = pacer.waiting.take_if(|alarm| *alarm <= now) {
+                pacer.window.learn(now - alarm);
+            } else if pacer.waiting.is_none() && now < wake {
+                pacer.waiting = Some(wake);
+            }
+            if now >= intended {
+                if pacer.released >= pacer.burst {
+                    return pacer.give_way(cx);
+                }
+                pacer.next = pacer.tickets.next();
+                return Poll::Ready(Some(pacer.release(ticket, now)));
+            }
+            let Some(alarm) = pacer.waiting else {
+                pacer.yielded = Some(now);
+                return pacer.give_way(cx);
+            };
+            match pacer.alarm.poll_until(alarm, cx) {
+                Poll::Pending => {
+                    pacer.released = 0;
+                    return Poll::Pending;
+                }
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(error)) => {
+                    pacer.fall_back(&error);
+                    return pacer.give_way(cx);
+                }
+            }
+        }
+    }
+}
+
+// Nothing in it is pinned in place: what needs to be is in a box.
+impl<I> Unpin for Pacer<I> {}
+
+impl<I> fmt::Debug for Pacer<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pacer")
+            .field("next", &self.next)
+            .field("precision", &self.precision)
+            .field("fallback", &self.fallback)
+            .field("max_lag", &self.max_lag)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Nanoseconds with a sign. 292 years are enough to wait for.
+fn signed(nanos: u128) -> i64 {
+    i64::try_from(nanos).unwrap_or(i64::MAX)
+}
