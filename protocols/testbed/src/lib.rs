@@ -1,1 +1,48 @@
+//! Scripted servers that know the truth they served, for the tests and examples of openloop.
+//!
+//! A load generator can only be trusted where the answer is known. [`HttpServer`] computes when each
+//! request starts and finishes, sends the answer at that instant to within microseconds, and logs
+//! both ends on the clock that the client reads as well:
+//!
+//! | question | how to ask it |
+//! | --- | --- |
+//! | Is an M/M/1 queue measured as one? | [`Service::exponential`] behind [`Workers::one`] |
+//! | Is load that was shed counted? | [`Workers::servers`] with a [`waiting`](Workers::waiting) room: 503 beyond it |
+//! | Does a pause show in the tail? | [`stall`](HttpServerBuilder::stall), or [`stall_for`](HttpServer::stall_for) on command |
+//! | Are failures told apart? | [`Act`], for the requests chosen by [`On`], or by path |
+//! | Is a full accept queue named? | [`backlog`](HttpServerBuilder::backlog) and [`set_accepting`](HttpServer::set_accepting) |
+//! | Is a bad certificate refused? | [`tls`](HttpServerBuilder::tls) with a [`Certificate`] |
+//! | Was sent what was asked? | [`record_requests`](HttpServerBuilder::record_requests) |
+//!
+//! The same servers run in a process of their own: `testbed-http`. `testbed` is the test command of
+//! the whole repository (`cargo testbed`).
 #![forbid(unsafe_code)]
+
+mod act;
+mod answer;
+mod builder;
+mod certificate;
+mod clock;
+mod connection;
+mod driver;
+mod duration;
+mod engine;
+mod hyper_flavour;
+mod log;
+mod request;
+mod server;
+mod service;
+mod shared;
+mod timer;
+mod workers;
+
+pub use act::{Act, On};
+pub use builder::HttpServerBuilder;
+pub use certificate::Certificate;
+pub use clock::Clock;
+pub use duration::{DurationError, parse_duration};
+pub use log::Served;
+pub use request::{RecordedRequest, SEQUENCE_HEADER};
+pub use server::HttpServer;
+pub use service::Service;
+pub use workers::Workers;
