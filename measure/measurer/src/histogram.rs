@@ -23,7 +23,8 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 /// There is no way to merge or average quantiles: only histograms [`merge`](Histogram::merge).
 #[derive(Clone)]
 pub struct Histogram {
-    buckets: Buckets<u64>,
+    /// Made when the first value comes.
+    buckets: Option<Box<Buckets<u64>>>,
     count: u64,
     min: u64,
     max: u64,
@@ -32,16 +33,20 @@ pub struct Histogram {
     over_range: u64,
 }
 
+fn empty_buckets() -> Box<Buckets<u64>> {
+    // The bounds are constants that the library accepts.
+    #[allow(clippy::expect_used)]
+    let buckets =
+        Buckets::new_with_bounds(1, LIMIT_NS, SIGNIFICANT_DIGITS).expect("constant bounds");
+    Box::new(buckets)
+}
+
 impl Histogram {
-    /// An empty histogram.
+    /// An empty histogram: free until the first value comes.
     #[must_use]
-    pub fn new() -> Self {
-        // The bounds are constants that the library accepts.
-        #[allow(clippy::expect_used)]
-        let buckets =
-            Buckets::new_with_bounds(1, LIMIT_NS, SIGNIFICANT_DIGITS).expect("constant bounds");
+    pub const fn new() -> Self {
         Histogram {
-            buckets,
+            buckets: None,
             count: 0,
             min: u64::MAX,
             max: 0,
@@ -61,7 +66,8 @@ impl Histogram {
         self.sum_of_squares = self
             .sum_of_squares
             .saturating_add(u128::from(ns) * u128::from(ns));
-        if ns > LIMIT_NS || self.buckets.record(ns).is_err() {
+        let buckets = self.buckets.get_or_insert_with(empty_buckets);
+        if ns > LIMIT_NS || buckets.record(ns).is_err() {
             self.over_range += 1;
         }
     }
@@ -77,9 +83,14 @@ impl Histogram {
         self.sum += other.sum;
         self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
         self.over_range += other.over_range;
-        // Both have the same bounds: adding cannot fail.
-        let added = self.buckets.add(&other.buckets);
-        debug_assert!(added.is_ok());
+        match (&mut self.buckets, &other.buckets) {
+            (Some(ours), Some(theirs)) => {
+                // Both have the same bounds: adding cannot fail.
+                let added = ours.add(&**theirs);
+                debug_assert!(added.is_ok());
+            }
+            (ours, theirs) => *ours = theirs.clone().or(ours.take()),
+        }
     }
 
     /// How many values there are.
@@ -141,7 +152,8 @@ impl Histogram {
         if ns < self.min {
             return self.count;
         }
-        self.count - self.buckets.count_between(0, ns.min(LIMIT_NS))
+        let up_to = |buckets: &Buckets<u64>| buckets.count_between(0, ns.min(LIMIT_NS));
+        self.count - self.buckets.as_deref().map_or(0, up_to)
     }
 
     /// The value of rank `rank`, from 1, in ascending order.
@@ -150,10 +162,10 @@ impl Histogram {
             return self.max;
         }
         let mut seen = 0;
-        for bucket in self.buckets.iter_recorded() {
-            seen += bucket.count_since_last_iteration();
+        for (value, count) in self.buckets() {
+            seen += count;
             if seen >= rank {
-                return bucket.value_iterated_to().clamp(self.min, self.max);
+                return value.clamp(self.min, self.max);
             }
         }
         LIMIT_NS
@@ -163,20 +175,31 @@ impl Histogram {
     ///
     /// Values above [`LIMIT_NS`] are in no bucket.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.buckets.iter_recorded().map(|bucket| {
-            (
-                bucket.value_iterated_to(),
-                bucket.count_since_last_iteration(),
-            )
-        })
+        self.buckets
+            .iter()
+            .flat_map(|buckets| buckets.iter_recorded())
+            .map(|bucket| {
+                (
+                    bucket.value_iterated_to(),
+                    bucket.count_since_last_iteration(),
+                )
+            })
     }
 
     /// The buckets in the HdrHistogram V2 encoding, uncompressed.
     #[must_use]
     pub fn to_v2_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
+        let empty;
+        let buckets = match &self.buckets {
+            Some(buckets) => buckets,
+            None => {
+                empty = empty_buckets();
+                &empty
+            }
+        };
         // Writing into a Vec cannot fail.
-        let written = V2Serializer::new().serialize(&self.buckets, &mut bytes);
+        let written = V2Serializer::new().serialize(&**buckets, &mut bytes);
         debug_assert!(written.is_ok());
         bytes
     }
@@ -211,20 +234,20 @@ pub(crate) struct Packed {
 
 impl Packed {
     pub(crate) fn unpack(&self) -> Histogram {
-        let mut histogram = Histogram::new();
+        let mut buckets = empty_buckets();
         // The bytes are our own, so both steps succeed.
         let added = Deserializer::new()
             .deserialize::<u64, _>(&mut &*self.bytes)
-            .is_ok_and(|buckets| histogram.buckets.add(&buckets).is_ok());
+            .is_ok_and(|packed| buckets.add(&packed).is_ok());
         debug_assert!(added);
         Histogram {
+            buckets: Some(buckets),
             count: self.count,
             min: self.min,
             max: self.max,
             sum: self.sum,
             sum_of_squares: self.sum_of_squares,
             over_range: self.over_range,
-            ..histogram
         }
     }
 }

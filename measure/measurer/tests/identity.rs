@@ -164,6 +164,7 @@ fn quietly<T>(run: impl FnOnce() -> T) -> T {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn every_arrival_ends_exactly_once(fates in prop::collection::vec(prop::sample::select(&FATES[..]), 0..400)) {
         quietly(|| {
