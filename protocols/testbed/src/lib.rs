@@ -16,6 +16,7 @@
 //!
 //! The same servers run in a process of their own: `testbed-http`. `testbed` is the test command of
 //! the whole repository (`cargo testbed`).
+#![cfg(feature = "servers")]
 #![forbid(unsafe_code)]
 
 mod act;

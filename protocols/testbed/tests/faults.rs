@@ -1,4 +1,9 @@
 //! Every act as a bare socket sees it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by a panic"
+)]
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};

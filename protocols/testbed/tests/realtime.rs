@@ -1,5 +1,10 @@
 //! The server against the real clock. Each test states its tolerance, which is that of a loaded
 //! two-core machine; the exact instants are tested without a clock in the engine.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by a panic"
+)]
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -89,7 +94,7 @@ fn four_workers_serve_four_at_once_and_no_more() {
         .unwrap();
     load(&server, 400, Duration::from_micros(900), 16);
     let log = by_arrival(&server);
-    let mut free = vec![log[0].arrival; 4];
+    let mut free = [log[0].arrival; 4];
     for served in &log {
         free.sort_unstable();
         assert_eq!(served.start, served.arrival.max(free[0]));

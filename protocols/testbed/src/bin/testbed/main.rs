@@ -1,2 +1,97 @@
-//! placeholder
-fn main() {}
+//! The test command of the repository: `cargo testbed`, and `cargo testbed --full`.
+//!
+//! It installs what is missing, builds the workspace once, runs every test, and runs every example
+//! briefly. `--full` adds what is long. Each step is timed; the last line says how many passed.
+#![forbid(unsafe_code)]
+
+mod cargo;
+mod components;
+mod examples;
+mod steps;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use steps::{Steps, say};
+
+const USAGE: &str = "\
+usage: cargo testbed [--full] [--list]
+
+  --full   adds long property tests, repeated live runs, every example at full length, all
+           combinations of features, and what other tools say of the scripted server
+  --list   prints the components that the tests need, and whether they are there";
+
+/// Longer than any test suite may take.
+const TEST_LIMIT: Duration = Duration::from_secs(3600);
+
+fn main() -> ExitCode {
+    let mut full = false;
+    for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "--full" => full = true,
+            "--list" => {
+                components::list();
+                return ExitCode::SUCCESS;
+            }
+            "--help" | "-h" => {
+                say(format_args!("{USAGE}"));
+                return ExitCode::SUCCESS;
+            }
+            unknown => {
+                say(format_args!("testbed: unknown option {unknown}\n\n{USAGE}"));
+                return ExitCode::from(2);
+            }
+        }
+    }
+    let mut steps = Steps::default();
+    run(&mut steps, full);
+    steps.summary()
+}
+
+fn run(steps: &mut Steps, full: bool) {
+    for component in components::needed(full) {
+        steps.run(&format!("component {}", component.binary), || {
+            component.provide()
+        });
+    }
+    let mut built = None;
+    steps.run("build", || {
+        built = Some(cargo::build()?);
+        Ok(())
+    });
+    // Without a build there is nothing to test, and its own step has said so.
+    let Some(built) = built else { return };
+
+    steps.run("tests", || {
+        cargo::run(&["test", "--workspace"], &[], TEST_LIMIT)
+    });
+    for example in examples::of(&built) {
+        steps.run(&format!("example {}", example.name), || {
+            example.smoke(&built)
+        });
+    }
+    if !full {
+        return;
+    }
+    let long = [("OPENLOOP_FULL", "1"), ("PROPTEST_CASES", "4096")];
+    steps.run("long tests", || {
+        cargo::run(&["test", "--workspace"], &long, TEST_LIMIT)
+    });
+    for example in examples::of(&built) {
+        steps.run(&format!("example {} at full length", example.name), || {
+            example.full(&built)
+        });
+    }
+    steps.run("scripted server under wrk", || examples::under_wrk(&built));
+    steps.run("combinations of features", || {
+        let check = [
+            "hack",
+            "check",
+            "--workspace",
+            "--feature-powerset",
+            "--depth",
+            "2",
+        ];
+        cargo::run(&check, &[], TEST_LIMIT)
+    });
+}

@@ -1,0 +1,189 @@
+//! What the tests need beside cargo, and where it comes from.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::cargo;
+use crate::steps::{Outcome, say, watch};
+
+/// Time to install one component.
+const LIMIT: Duration = Duration::from_secs(900);
+
+/// A program, how it is called and how it is installed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Component {
+    pub(crate) binary: &'static str,
+    source: Source,
+    when: When,
+    /// What it is for, shown where it is missing.
+    purpose: &'static str,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    /// A package of Debian and its kin.
+    Apt(&'static str),
+    /// A crate with a program.
+    Cargo(&'static str),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    #[allow(
+        dead_code,
+        reason = "no test that always runs needs a program yet; a server is one line"
+    )]
+    Always,
+    Full,
+}
+
+/// One line for each component: the program, its package, when it is needed, and what for.
+const COMPONENTS: &[Component] = &[
+    component(
+        "wrk",
+        Source::Apt("wrk"),
+        When::Full,
+        "comparisons of HTTP generators",
+    ),
+    component(
+        "cargo-hack",
+        Source::Cargo("cargo-hack"),
+        When::Full,
+        "combinations of features",
+    ),
+];
+
+const fn component(
+    binary: &'static str,
+    source: Source,
+    when: When,
+    purpose: &'static str,
+) -> Component {
+    Component {
+        binary,
+        source,
+        when,
+        purpose,
+    }
+}
+
+/// The components of a run.
+pub(crate) fn needed(full: bool) -> impl Iterator<Item = &'static Component> {
+    COMPONENTS
+        .iter()
+        .filter(move |component| full || component.when == When::Always)
+}
+
+/// Prints the table.
+pub(crate) fn list() {
+    for component in COMPONENTS {
+        let there =
+            find(component.binary).map_or("missing".to_owned(), |path| path.display().to_string());
+        let Component {
+            binary,
+            when,
+            purpose,
+            ..
+        } = component;
+        say(format_args!(
+            "{binary:<12} {when:<8?} {there:<28} {purpose}",
+            when = when
+        ));
+    }
+}
+
+impl Component {
+    /// Installs it unless it is there.
+    pub(crate) fn provide(&self) -> Outcome {
+        if let Some(path) = find(self.binary) {
+            say(format_args!("{} is there", path.display()));
+            return Ok(());
+        }
+        let installed = match self.source {
+            Source::Apt(package) => apt(package),
+            Source::Cargo(name) => cargo::run(&["install", "--locked", name], &[], LIMIT),
+        };
+        match find(self.binary) {
+            Some(_) => Ok(()),
+            None => Err(self.missing(installed.err())),
+        }
+    }
+
+    fn missing(&self, why: Option<String>) -> String {
+        let how = match self.source {
+            Source::Apt(package) => format!("apt-get install {package}"),
+            Source::Cargo(name) => format!("cargo install --locked {name}"),
+        };
+        let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
+        format!(
+            "{} is missing, which is for {}: install it by `{how}`{why}",
+            self.binary, self.purpose
+        )
+    }
+}
+
+/// Installs a package as root, or through sudo where that asks no questions.
+fn apt(package: &str) -> Outcome {
+    // Lists that are out of date, or were never fetched, show as a package that cannot be located.
+    let as_root = || {
+        Command::new("id")
+            .arg("-u")
+            .output()
+            .is_ok_and(|id| id.stdout.trim_ascii() == b"0")
+    };
+    let prefix: &[&str] = if as_root() { &[] } else { &["sudo", "-n"] };
+    let apt = |arguments: &[&str]| {
+        let mut words = prefix.iter().chain(&["apt-get"]).chain(arguments);
+        let mut command = Command::new(words.next().unwrap_or(&"apt-get"));
+        command.args(words).env("DEBIAN_FRONTEND", "noninteractive");
+        watch(&mut command, &[0], LIMIT)
+    };
+    let install = ["install", "-y", "--no-install-recommends", package];
+    apt(&install).or_else(|_| apt(&["update"]).and_then(|()| apt(&install)))
+}
+
+/// Where a program is, by `PATH` and the folder into which cargo installs.
+fn find(binary: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo"));
+    let cargo_bin = cargo_home.or(home).map(|home| home.join("bin"));
+    // Debian keeps servers where only root looks.
+    let servers = ["/usr/sbin", "/sbin"].map(PathBuf::from);
+    let mut folders = std::env::split_paths(&path).chain(cargo_bin).chain(servers);
+    folders.find_map(|folder| Some(folder.join(binary)).filter(|file| file.is_file()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_component_that_cannot_be_had_fails_by_name_and_says_what_to_install() {
+        let component = component(
+            "nginx",
+            Source::Apt("nginx"),
+            When::Always,
+            "keep-alive tests",
+        );
+        let message = component.missing(Some("apt-get: exit status: 100".to_owned()));
+        assert_eq!(
+            message,
+            "nginx is missing, which is for keep-alive tests: install it by `apt-get install nginx` \
+             (apt-get: exit status: 100)"
+        );
+    }
+
+    #[test]
+    fn what_is_there_is_found() {
+        assert!(find("sh").is_some());
+        assert_eq!(find("no-such-program"), None);
+    }
+
+    #[test]
+    fn a_full_run_needs_all_and_another_one_no_more_than_that() {
+        assert_eq!(needed(true).count(), COMPONENTS.len());
+        assert!(needed(false).all(|component| component.when == When::Always));
+    }
+}
