@@ -1,0 +1,259 @@
+//! One HTTP/1.1 connection, driven by the task that has leased it.
+
+use crate::relay::Relay;
+use crate::{HttpErrorKind, Reply, Request, Stages};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::{Body, Incoming};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use openloop_net::{Stamps, Stream};
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Instant;
+
+type Driver = http1::Connection<TokioIo<Counted>, Full<Bytes>>;
+
+/// An open connection: the half that takes requests, and the half that moves bytes. No task of its own stands
+/// behind it: whoever leases it polls both.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    sender: http1::SendRequest<Full<Bytes>>,
+    driver: Driving,
+    relay: Arc<Relay>,
+    waker: Waker,
+    stamps: Stamps,
+    received: Arc<AtomicU64>,
+}
+
+/// The driver, dropped once it has ended: that closes the socket and gives back a request that was not sent.
+#[derive(Debug)]
+struct Driving {
+    driver: Option<Driver>,
+    /// What ended it, where it could not tell the request itself.
+    error: Option<hyper::Error>,
+}
+
+impl Driving {
+    fn advance(&mut self, cx: &mut Context<'_>) {
+        if let Some(driver) = &mut self.driver {
+            if let Poll::Ready(ended) = Pin::new(driver).poll(cx) {
+                self.driver = None;
+                self.error = ended.err();
+            }
+        }
+    }
+}
+
+/// A failed exchange, and whether it may be tried again.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) kind: HttpErrorKind,
+    /// Nothing of the request was written.
+    pub(crate) unsent: bool,
+    /// Not one byte came back.
+    pub(crate) unanswered: bool,
+}
+
+impl Connection {
+    pub(crate) async fn handshake(stream: Stream) -> Result<Self, HttpErrorKind> {
+        let stamps = stream.stamps();
+        let received = Arc::new(AtomicU64::new(0));
+        let counted = Counted {
+            stream,
+            received: Arc::clone(&received),
+        };
+        let (sender, driver) = http1::Builder::new()
+            .handshake(TokioIo::new(counted))
+            .await
+            .map_err(|error| HttpErrorKind::of_hyper(&error))?;
+        let relay = Relay::new();
+        Ok(Connection {
+            sender,
+            driver: Driving {
+                driver: Some(driver),
+                error: None,
+            },
+            waker: Waker::from(Arc::clone(&relay)),
+            relay,
+            stamps,
+            received,
+        })
+    }
+
+    /// Whether the connection can take another request.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.driver.driver.is_some() && self.sender.is_ready()
+    }
+
+    /// Sends a request and reads its answer to the end, showing each piece of the body to `on_data`.
+    pub(crate) async fn exchange(
+        &mut self,
+        request: &Request,
+        stages: &mut Stages,
+        on_data: &mut (impl FnMut(&Bytes) + Send),
+    ) -> Result<Reply, Failure> {
+        let started = Instant::now();
+        let before = self.received.load(Ordering::Relaxed);
+        let request = request.to_http1();
+        let Connection {
+            sender,
+            driver,
+            relay,
+            waker,
+            stamps,
+            received,
+        } = self;
+        let sent = relay.quietly(|| sender.try_send_request(request));
+        let answer = async {
+            let response = sent.await.map_err(|mut error| Broken {
+                unsent: error.take_message().is_some(),
+                error: error.into_error(),
+            })?;
+            let head = Instant::now();
+            stages.first_byte = Some(head - started);
+            let (parts, mut body) = response.into_parts();
+            let waited = drain(&mut body, &mut stages.bytes, on_data)
+                .await
+                .map_err(|error| Broken {
+                    unsent: false,
+                    error,
+                })?;
+            // Mostly the whole answer came at once, and its end is the instant just read.
+            let end = if waited { Instant::now() } else { head };
+            stages.body = Some(end - head);
+            stages.received = stamps.last(end).filter(|at| *at >= started);
+            Ok(Reply {
+                status: parts.status,
+                headers: parts.headers,
+                stages: *stages,
+            })
+        };
+        let mut answer = pin!(answer);
+        let done = poll_fn(|cx| {
+            relay.poll(waker, cx, |cx| {
+                driver.advance(cx);
+                answer.as_mut().poll(cx)
+            })
+        })
+        .await;
+        done.map_err(|broken: Broken| Failure {
+            kind: broken.kind(driver.error.as_ref()),
+            unsent: broken.unsent,
+            unanswered: received.load(Ordering::Relaxed) == before,
+        })
+    }
+
+    /// Lets the connection finish what an answered request left to do: reads a close that came with the answer.
+    pub(crate) fn settle(&mut self) {
+        for _ in 0..2 {
+            if self.driver.driver.is_none() || self.sender.is_ready() {
+                return;
+            }
+            let mut cx = Context::from_waker(&self.waker);
+            self.relay.quietly(|| self.driver.advance(&mut cx));
+        }
+    }
+}
+
+/// What the exchange itself saw of a failure.
+struct Broken {
+    error: hyper::Error,
+    unsent: bool,
+}
+
+impl Broken {
+    /// The driver's own error says more where there is one: the request may have heard no more than that it ended.
+    fn kind(&self, driver: Option<&hyper::Error>) -> HttpErrorKind {
+        match HttpErrorKind::of_hyper(&self.error) {
+            HttpErrorKind::Client(text) => {
+                driver.map_or(HttpErrorKind::Client(text), HttpErrorKind::of_hyper)
+            }
+            known => known,
+        }
+    }
+}
+
+/// Reads the body to its end; says whether it had to wait for any of it.
+async fn drain(
+    body: &mut Incoming,
+    bytes: &mut u64,
+    on_data: &mut (impl FnMut(&Bytes) + Send),
+) -> Result<bool, hyper::Error> {
+    let mut waited = false;
+    while !body.is_end_stream() {
+        let frame = poll_fn(|cx| {
+            let polled = Pin::new(&mut *body).poll_frame(cx);
+            waited |= polled.is_pending();
+            polled
+        })
+        .await;
+        match frame {
+            None => break,
+            Some(frame) => {
+                if let Some(data) = frame?.data_ref() {
+                    *bytes += data.len() as u64;
+                    on_data(data);
+                }
+            }
+        }
+    }
+    Ok(waited)
+}
+
+/// Counts the bytes that reach HTTP; under TLS these are not those of the wire, where a farewell is bytes as well.
+#[derive(Debug)]
+struct Counted {
+    stream: Stream,
+    received: Arc<AtomicU64>,
+}
+
+impl AsyncRead for Counted {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let before = buf.filled().len();
+        let polled = Pin::new(&mut self.stream).poll_read(cx, buf);
+        let read = buf.filled().len() - before;
+        if read > 0 {
+            self.received.fetch_add(read as u64, Ordering::Relaxed);
+        }
+        polled
+    }
+}
+
+impl AsyncWrite for Counted {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[std::io::IoSlice<'_>],
+    ) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
