@@ -69,10 +69,10 @@ impl Snapshot {
             .map_or(Counts::default(), |(_, counts)| *counts)
     }
 
-    /// Arrivals that were served and whose *completion* lies in the steady phase, per second of it.
+    /// Arrivals that were served and whose *completion* lies in the steady phase.
     #[must_use]
-    pub fn achieved_per_second(&self) -> f64 {
-        self.store.ok_completions as f64 / self.layout().steady().length().as_secs_f64()
+    pub fn ok_completions(&self) -> u64 {
+        self.store.ok_completions
     }
 
     /// The course of the steady phase in time.

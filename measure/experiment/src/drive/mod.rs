@@ -1,0 +1,293 @@
+//! Runs a plan.
+
+mod error;
+mod live;
+mod pump;
+mod serve;
+mod shard;
+mod stop;
+mod users;
+
+pub use error::DriveError;
+pub use shard::{ShardOf, sharded};
+pub use stop::Stop;
+
+use crate::environment::Before;
+use crate::generator::{Cpu, Generator, PumpStats};
+use crate::health::Health;
+use crate::plan::Load;
+use crate::run::{Parts, Run};
+use crate::{Plan, Work};
+use openloop_measurer::{Live, Recorder};
+use openloop_sched::{Due, Offset};
+use pump::pump;
+use serve::{Alive, Shared, places};
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until};
+use users::Users;
+
+/// How far ahead the start of a run lies, so that its first arrival is not late by construction.
+const LEAD: Duration = Duration::from_millis(5);
+
+/// A run in progress. Await it for the [`Run`].
+///
+/// Dropped, it stops the run, and the report is lost: to end a run early and keep the report, use
+/// [`stop_handle`](Drive::stop_handle).
+#[must_use = "await it for the run"]
+#[derive(Debug)]
+pub struct Drive {
+    monitor: Monitor,
+    ended: oneshot::Receiver<Result<Run, DriveError>>,
+    health: Health,
+}
+
+/// Watches a run in progress. A cheap handle: clone it freely.
+#[derive(Clone, Debug)]
+pub struct Monitor {
+    plan: Arc<Plan>,
+    recorder: Arc<OnceLock<Recorder>>,
+    stop: Stop,
+}
+
+impl Monitor {
+    fn new(plan: &Plan) -> Self {
+        Monitor {
+            plan: Arc::new(plan.clone()),
+            recorder: Arc::default(),
+            stop: Stop::new(),
+        }
+    }
+
+    /// A recorder of a run that begins in a moment.
+    fn begin(&self) -> Recorder {
+        let start = Instant::now() + LEAD;
+        self.recorder
+            .get_or_init(|| Recorder::new(start, self.plan.layout().clone()))
+            .clone()
+    }
+
+    /// The plan that is run.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// A glance at the run; `None` while it is still being set up.
+    #[must_use]
+    pub fn live(&self) -> Option<Live> {
+        self.recorder.get().map(Recorder::live)
+    }
+}
+
+impl Drive {
+    /// Stops the run without losing its report.
+    #[must_use]
+    pub fn stop_handle(&self) -> Stop {
+        self.monitor.stop.clone()
+    }
+
+    /// Watches the run.
+    #[must_use]
+    pub fn monitor(&self) -> Monitor {
+        self.monitor.clone()
+    }
+
+    /// Adds a check of the service to the health check after the drain: an error is what is wrong with it.
+    pub fn health_check<F, Fut>(mut self, check: F) -> Self
+    where
+        F: FnOnce() -> Fut + Send + 'static,
+        Fut: Future<Output = Result<(), String>> + Send + 'static,
+    {
+        self.health.set(check);
+        self
+    }
+
+    async fn finish(mut self) -> Result<Run, DriveError> {
+        let mut run = (&mut self.ended).await.map_err(|_| DriveError::Died)??;
+        let health = std::mem::take(&mut self.health);
+        run.set_health(health.check().await);
+        Ok(run)
+    }
+}
+
+impl IntoFuture for Drive {
+    type Output = Result<Run, DriveError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.finish())
+    }
+}
+
+impl Drop for Drive {
+    fn drop(&mut self) {
+        self.monitor.stop.abort();
+    }
+}
+
+/// Runs `plan` on the current runtime, one task per arrival: in a service's own test suite, say.
+///
+/// The run begins at once, whether or not the result is awaited.
+///
+/// # Example
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use openloop_experiment::{Lifecycle, Plan, drive};
+/// use openloop_sched::Rate;
+/// use std::time::Duration;
+///
+/// let plan = Plan::open(Rate::per_second(1000.0)?)
+///     .lifecycle(Lifecycle::steady_only(Duration::from_millis(200)))
+///     .build()?;
+/// let run = drive::shared(&plan, |_ticket| async { /* a request */ }).await?;
+/// assert_eq!(run.snapshot().counts().ok, run.snapshot().counts().scheduled);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Panics
+/// In the run's own task, which ends it with [`DriveError::Died`], if the runtime has no timer.
+pub fn shared<W>(plan: &Plan, work: W) -> Drive
+where
+    W: Work + Send + Sync,
+    W::Output: Send,
+    W::Future: Send,
+    W::Classify: Send + Sync,
+{
+    let monitor = Monitor::new(plan);
+    let (done, ended) = oneshot::channel();
+    match Handle::try_current() {
+        Ok(runtime) => {
+            let monitor = monitor.clone();
+            runtime.spawn(async move {
+                let run = run_shared(&monitor, work).await;
+                // Nobody is there to read it if the drive was dropped.
+                let _ = done.send(run);
+            });
+        }
+        Err(_) => {
+            let _ = done.send(Err(DriveError::NoRuntime));
+        }
+    }
+    Drive {
+        monitor,
+        ended,
+        health: Health::default(),
+    }
+}
+
+async fn run_shared<W>(monitor: &Monitor, work: W) -> Result<Run, DriveError>
+where
+    W: Work + Send + Sync,
+    W::Output: Send,
+    W::Future: Send,
+    W::Classify: Send + Sync,
+{
+    let (plan, stop) = (&*monitor.plan, &monitor.stop);
+    let before = Before::read();
+    let recorder = monitor.begin();
+    let shared = Shared::new(work, recorder.clone(), plan.limits(), places(plan.limits()));
+    let stats = match plan.load() {
+        Load::Open {
+            schedule,
+            precision,
+            ..
+        } => {
+            let launch = |due: Due| {
+                if let Some((arrival, admission)) = shared.admit(due) {
+                    let alive = Alive::new(&shared);
+                    tokio::spawn(async move {
+                        let shared = alive.shared();
+                        // This runtime goes on after the run: what outlives the drain is cut off.
+                        tokio::select! {
+                            biased;
+                            _ = shared.serve(arrival, admission) => {}
+                            () = shared.live.cut_off() => {}
+                        }
+                    });
+                }
+            };
+            pump(
+                schedule.clone(),
+                *precision,
+                &recorder,
+                stop,
+                Cpu::of_process,
+                launch,
+            )
+            .await?
+        }
+        Load::Closed { users, think } => {
+            let users = Users::new(*users, *think, plan.layout().clone());
+            let cpu = Cpu::of_process();
+            for index in users.of_shard(0, 1) {
+                let (users, stop) = (users.clone(), stop.clone());
+                let alive = Alive::new(&shared);
+                let of_user = shared.clone();
+                tokio::spawn(async move {
+                    tokio::select! {
+                        biased;
+                        () = users.run(alive, index, stop) => {}
+                        () = of_user.live.cut_off() => {}
+                    }
+                });
+            }
+            users_stats(&shared, plan, stop, cpu, Cpu::of_process).await
+        }
+    };
+    drain(&shared, stop, plan.limits().drain).await;
+    shared.live.cut();
+    shared.live.none().await;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let generator = Generator::new(false, cores, &[stats]);
+    Ok(assemble(monitor, &recorder, generator, before))
+}
+
+/// Waits until the users of a closed loop have retired, or the run is stopped.
+async fn users_stats<W: Work>(
+    shared: &Shared<W>,
+    plan: &Plan,
+    stop: &Stop,
+    before: Cpu,
+    cpu: fn() -> Cpu,
+) -> PumpStats {
+    let end = shared.recorder.start() + plan.layout().end().as_duration();
+    tokio::select! {
+        biased;
+        () = shared.live.none() => {}
+        () = stop.stopped() => {}
+        () = sleep_until(end) => {}
+    }
+    PumpStats::of_users(cpu().since(before), shared.recorder.now())
+}
+
+/// Waits for what is in flight: until there is nothing, for `limit`, or until the run is aborted.
+async fn drain<W: Work>(shared: &Shared<W>, stop: &Stop, limit: Duration) {
+    let limit = Instant::now() + limit;
+    tokio::select! {
+        biased;
+        () = shared.live.none() => {}
+        () = stop.aborted() => {}
+        () = sleep_until(limit) => {}
+    }
+}
+
+/// Puts the result together, once nothing is in flight any more.
+fn assemble(monitor: &Monitor, recorder: &Recorder, generator: Generator, before: Before) -> Run {
+    let end = monitor.plan.layout().end();
+    let sent_until = Offset::from(generator.sending);
+    let interrupted = (monitor.stop.is_stopped() && sent_until < end).then_some(sent_until);
+    Run::new(Parts {
+        plan: (*monitor.plan).clone(),
+        snapshot: recorder.snapshot(),
+        environment: before.after(),
+        generator,
+        interrupted,
+    })
+}

@@ -1,0 +1,58 @@
+//! Releases the arrivals of one schedule, and accounts for those that it could not.
+
+use super::stop::Stop;
+use crate::generator::{Cpu, PumpStats};
+use crate::plan::GRACE;
+use futures_core::Stream;
+use openloop_measurer::Recorder;
+use openloop_sched::{Due, Pacer, PacerError, Precision, Schedule};
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+
+/// Releases every arrival of `schedule` to `launch`, until the plan is done, `stop` is raised, or the generator
+/// is a second past the end of the plan and gives up. What was due and not released is written down as unsent.
+pub(crate) async fn pump(
+    schedule: Schedule,
+    precision: Precision,
+    recorder: &Recorder,
+    stop: &Stop,
+    cpu: fn() -> Cpu,
+    mut launch: impl FnMut(Due),
+) -> Result<PumpStats, PacerError> {
+    let give_up = schedule.end().saturating_add(GRACE);
+    let mut pacer = Pacer::new(schedule, recorder.start(), precision)?;
+    let mut stats = PumpStats::new(&pacer);
+    let cpu_before = cpu();
+    let mut stopped = pin!(stop.stopped());
+    let next = async {
+        poll_fn(|cx| {
+            while let Poll::Ready(due) = Pin::new(&mut pacer).poll_next(cx) {
+                match due {
+                    None => return Poll::Ready(None),
+                    Some(due) if due.fired > give_up => return Poll::Ready(Some(due)),
+                    Some(due) => launch(due),
+                }
+                if stop.is_stopped() {
+                    return Poll::Ready(None);
+                }
+            }
+            stopped.as_mut().poll(cx).map(|()| None)
+        })
+        .await
+    };
+    let too_late = next.await;
+    let ended = recorder.now();
+    stats.finish(&pacer, cpu().since(cpu_before), ended);
+    if let Some(due) = too_late {
+        recorder.unsent(due.ticket, due.fired);
+    }
+    // At the end of the plan nothing remains; after a stop or giving up, what is due by now was not sent.
+    for ticket in pacer.into_remaining() {
+        if ticket.intended >= ended {
+            break;
+        }
+        recorder.unsent(ticket, ended);
+    }
+    Ok(stats)
+}

@@ -1,0 +1,100 @@
+//! The users of a closed loop.
+
+use super::serve::{Alive, Shared};
+use super::stop::Stop;
+use crate::Work;
+use openloop_measurer::{Layout, Phase};
+use openloop_sched::{Due, Offset, Ticket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::time::sleep_until;
+
+/// The users of a whole run, however many drivers it has.
+#[derive(Clone, Debug)]
+pub(crate) struct Users {
+    count: usize,
+    think: Duration,
+    layout: Layout,
+    next_seq: Arc<AtomicU64>,
+}
+
+impl Users {
+    pub(crate) fn new(count: usize, think: Duration, layout: Layout) -> Self {
+        Users {
+            count,
+            think,
+            layout,
+            next_seq: Arc::default(),
+        }
+    }
+
+    /// The users of one of `shards` drivers.
+    pub(crate) fn of_shard(
+        &self,
+        shard: usize,
+        shards: usize,
+    ) -> impl Iterator<Item = usize> + use<> {
+        (shard..self.count).step_by(shards.max(1))
+    }
+
+    /// When user `index` begins: spread over the ramp-up or, without one, over a think time, so that users do
+    /// not march in step.
+    fn begin(&self, index: usize) -> Offset {
+        let ramp_up = self.length_of(Phase::RampUp).unwrap_or(self.think);
+        Offset::from(share(ramp_up, index, self.count))
+    }
+
+    /// When user `index` retires: spread over the cooldown.
+    fn end(&self, index: usize) -> Offset {
+        let cooldown = self.length_of(Phase::Cooldown).unwrap_or_default();
+        let steady = self.layout.steady();
+        steady
+            .to
+            .saturating_add(share(cooldown, index + 1, self.count))
+    }
+
+    fn length_of(&self, phase: Phase) -> Option<Duration> {
+        let span = self
+            .layout
+            .spans()
+            .iter()
+            .find(|span| span.phase == phase)?;
+        Some(span.length())
+    }
+
+    /// User `index`: asks, waits for the answer, thinks, and asks again. Its intended instants are those at
+    /// which it is ready to ask.
+    pub(crate) async fn run<W: Work>(self, alive: Alive<W>, index: usize, stop: Stop) {
+        let shared: &Shared<W> = alive.shared();
+        let end = self.end(index);
+        let mut ready = self.begin(index);
+        while ready < end && !stop.is_stopped() {
+            if shared.recorder.now() < ready {
+                let at = shared.recorder.start() + ready.as_duration();
+                tokio::select! {
+                    biased;
+                    () = stop.stopped() => return,
+                    () = sleep_until(at) => {}
+                }
+            }
+            let ticket = Ticket {
+                seq: self.next_seq.fetch_add(1, Ordering::Relaxed),
+                intended: ready,
+            };
+            let fired = shared.recorder.now().max(ready);
+            let ended = match shared.admit(Due { ticket, fired }) {
+                Some((arrival, admission)) => shared.serve(arrival, admission).await.ended,
+                None => shared.recorder.now(),
+            };
+            ready = ended.saturating_add(self.think);
+            // A future that is always ready must not keep the other users from their turn.
+            tokio::task::coop::consume_budget().await;
+        }
+    }
+}
+
+fn share(of: Duration, part: usize, parts: usize) -> Duration {
+    let nanos = of.as_nanos() * part as u128 / (parts as u128).max(1);
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,150 @@
+//! The machine that the generator ran on, and what it did to the run.
+
+use std::fs;
+use std::path::Path;
+
+/// The machine that the generator ran on, and what it did to the run. What a platform does not tell is `None`.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Environment {
+    /// Operating system.
+    pub os: &'static str,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// Cores that this process may use.
+    pub cores: usize,
+    /// What the kernel tells the time by.
+    pub clock_source: Option<String>,
+    /// How the frequency of the first core is governed.
+    pub governor: Option<String>,
+    /// Share of the machine's time that its hypervisor took away during the run.
+    pub steal: Option<f64>,
+    /// How often this process was stopped during the run because its share of CPU time was used up.
+    pub throttled: Option<u64>,
+    /// Open file descriptors before the run and after it.
+    pub descriptors: Option<(u64, u64)>,
+    /// How many there may be.
+    pub descriptor_limit: Option<u64>,
+    /// Runnable tasks on the machine, averaged over a minute, at the end of the run.
+    pub load_average: Option<f64>,
+}
+
+/// The readings before a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Before {
+    ticks: Option<Ticks>,
+    throttled: Option<u64>,
+    descriptors: Option<u64>,
+}
+
+impl Before {
+    pub(crate) fn read() -> Self {
+        Before {
+            ticks: Ticks::read(),
+            throttled: throttled(),
+            descriptors: descriptors(),
+        }
+    }
+
+    /// The environment, with what has happened since.
+    pub(crate) fn after(self) -> Environment {
+        let steal = self.ticks.zip(Ticks::read()).and_then(|(from, to)| {
+            let all = to.all.saturating_sub(from.all);
+            let stolen = to.stolen.saturating_sub(from.stolen);
+            (all > 0).then(|| stolen as f64 / all as f64)
+        });
+        let throttled = self
+            .throttled
+            .zip(throttled())
+            .map(|(from, to)| to.saturating_sub(from));
+        Environment {
+            os: std::env::consts::OS,
+            kernel: text("/proc/sys/kernel/osrelease"),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            clock_source: text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+            governor: text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+            steal,
+            throttled,
+            descriptors: self.descriptors.zip(descriptors()),
+            descriptor_limit: descriptor_limit(),
+            load_average: text("/proc/loadavg")
+                .and_then(|text| text.split_whitespace().next()?.parse().ok()),
+        }
+    }
+}
+
+/// Clock ticks of all cores since boot.
+#[derive(Clone, Copy, Debug)]
+struct Ticks {
+    all: u64,
+    stolen: u64,
+}
+
+impl Ticks {
+    fn read() -> Option<Self> {
+        Ticks::parse(&fs::read_to_string("/proc/stat").ok()?)
+    }
+
+    /// `cpu user nice system idle iowait irq softirq steal guest guest_nice`; guests are in user and nice.
+    fn parse(stat: &str) -> Option<Self> {
+        let mut words = stat.lines().next()?.split_whitespace();
+        if words.next()? != "cpu" {
+            return None;
+        }
+        let ticks: Vec<u64> = words.take(8).filter_map(|word| word.parse().ok()).collect();
+        Some(Ticks {
+            all: ticks.iter().sum(),
+            stolen: *ticks.get(7)?,
+        })
+    }
+}
+
+fn text(path: impl AsRef<Path>) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn throttled() -> Option<u64> {
+    let stat = text("/sys/fs/cgroup/cpu.stat")?;
+    let line = stat
+        .lines()
+        .find_map(|line| line.strip_prefix("nr_throttled "))?;
+    line.parse().ok()
+}
+
+/// Open file descriptors of this process, less the one that counting them takes.
+fn descriptors() -> Option<u64> {
+    let count = fs::read_dir("/proc/self/fd").ok()?.count();
+    Some((count as u64).saturating_sub(1))
+}
+
+fn descriptor_limit() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    return rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    #[cfg(not(target_os = "linux"))]
+    return None;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steal_is_read_from_its_own_column() {
+        let ticks = Ticks::parse("cpu  100 1 20 800 5 0 4 70 9 0\ncpu0 1 2 3").unwrap();
+        assert_eq!((ticks.all, ticks.stolen), (1000, 70));
+        assert!(Ticks::parse("intr 5").is_none());
+        assert!(Ticks::parse("cpu 1 2 3").is_none());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_opened_file_is_one_descriptor_more() {
+        // Other tests open files meanwhile, so only the direction is certain for the process as a whole.
+        let environment = Before::read().after();
+        assert!(environment.descriptors.unwrap().0 > 0);
+        assert!(environment.descriptor_limit.unwrap() > 0);
+        assert!(environment.kernel.is_some());
+    }
+}

@@ -1,0 +1,221 @@
+//! What a run gave.
+
+use crate::environment::Environment;
+use crate::health::HealthReport;
+use crate::plan::Load;
+use crate::series::{Metric, Series};
+use crate::stats::Kendall;
+use crate::validity::{UnknownCheck, Validity};
+use crate::{Generator, Plan};
+use openloop_measurer::Snapshot;
+use openloop_sched::Offset;
+use std::time::Duration;
+
+/// How many parts of the steady phase are compared in the test of a trend.
+const BATCHES: usize = 12;
+
+/// What a run gave: everything recorded, what the generator cost, and whether it may be believed.
+#[derive(Clone, Debug)]
+pub struct Run {
+    parts: Parts,
+    health: HealthReport,
+    validity: Validity,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
+    pub(crate) plan: Plan,
+    pub(crate) snapshot: Snapshot,
+    pub(crate) environment: Environment,
+    pub(crate) generator: Generator,
+    pub(crate) interrupted: Option<Offset>,
+}
+
+/// Whether the arrivals came whatever the service did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LoopKind {
+    /// They did.
+    Open,
+    /// They waited for answers.
+    Closed,
+}
+
+impl LoopKind {
+    /// Name in reports: `open`, `closed`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            LoopKind::Open => "open",
+            LoopKind::Closed => "closed",
+        }
+    }
+}
+
+impl Run {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let health = HealthReport {
+            abandoned: parts.snapshot.counts().abandoned,
+            descriptors_left: parts
+                .environment
+                .descriptors
+                .map(|(before, after)| after as i64 - before as i64),
+            check: None,
+        };
+        let mut run = Run {
+            parts,
+            health,
+            validity: Validity::default(),
+        };
+        run.validity = Validity::of(&run);
+        run
+    }
+
+    pub(crate) fn set_health(&mut self, check: Option<Result<(), String>>) {
+        self.health.check = check;
+    }
+
+    /// What was planned.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.parts.plan
+    }
+
+    /// Everything recorded.
+    #[must_use]
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.parts.snapshot
+    }
+
+    /// The machine that the generator ran on.
+    #[must_use]
+    pub fn environment(&self) -> &Environment {
+        &self.parts.environment
+    }
+
+    /// What the generator itself cost.
+    #[must_use]
+    pub fn generator(&self) -> &Generator {
+        &self.parts.generator
+    }
+
+    /// The instant at which the run was stopped, where it did not reach its end.
+    #[must_use]
+    pub fn interrupted(&self) -> Option<Offset> {
+        self.parts.interrupted
+    }
+
+    /// What was found after the drain.
+    #[must_use]
+    pub fn health(&self) -> &HealthReport {
+        &self.health
+    }
+
+    /// Whether the run may be believed.
+    #[must_use]
+    pub fn validity(&self) -> &Validity {
+        &self.validity
+    }
+
+    /// Lets the check `name` fail without making the run invalid; the report keeps its figures.
+    ///
+    /// # Errors
+    /// When there is no such check.
+    pub fn waive(&mut self, name: &str) -> Result<(), UnknownCheck> {
+        self.validity.waive(name)
+    }
+
+    /// Whether it was an open loop.
+    #[must_use]
+    pub fn loop_kind(&self) -> LoopKind {
+        match self.plan().load() {
+            Load::Open { .. } => LoopKind::Open,
+            Load::Closed { .. } => LoopKind::Closed,
+        }
+    }
+
+    /// The rate asked for, per second; `None` for a profile, a trace or a closed loop, which have no one rate.
+    #[must_use]
+    pub fn asked_per_second(&self) -> Option<f64> {
+        match self.plan().load() {
+            Load::Open { asked, .. } => asked.map(|rate| rate.as_per_second()),
+            Load::Closed { .. } => None,
+        }
+    }
+
+    /// How long the steady phase lasted: as planned, or until the run was stopped.
+    #[must_use]
+    pub fn steady_length(&self) -> Duration {
+        let steady = self.snapshot().layout().steady();
+        let end = self.interrupted().map_or(steady.to, |at| at.min(steady.to));
+        end.saturating_since(steady.from)
+    }
+
+    /// Arrivals of the realised schedule in the steady phase, per second of it; `None` if it was never reached.
+    #[must_use]
+    pub fn offered_per_second(&self) -> Option<f64> {
+        self.per_second(self.snapshot().steady_counts().scheduled)
+    }
+
+    /// Arrivals that were served and whose *completion* lies in the steady phase, per second of it; `None` if it
+    /// was never reached.
+    #[must_use]
+    pub fn achieved_per_second(&self) -> Option<f64> {
+        self.per_second(self.snapshot().ok_completions())
+    }
+
+    fn per_second(&self, count: u64) -> Option<f64> {
+        let length = self.steady_length().as_secs_f64();
+        (length > 0.0).then(|| count as f64 / length)
+    }
+
+    /// One latency over the steady phase.
+    #[must_use]
+    pub fn series(&self, metric: &Metric) -> Series {
+        Series::of(self.snapshot(), metric)
+    }
+
+    /// Whether the backlog grew over the steady phase: Kendall's τ over the means of twelve parts of it, of the
+    /// response and of the number in flight, both rising at the level of 1 %.
+    #[must_use]
+    pub fn backlog(&self) -> Option<Backlog> {
+        let course = self.snapshot().course();
+        let responses: Vec<f64> = course
+            .response_means_ns(BATCHES)
+            .into_iter()
+            .collect::<Option<_>>()?;
+        let in_flight = course.in_flight_means(BATCHES);
+        let response = Kendall::of(&responses)?;
+        let stays = Kendall::of(&in_flight)?;
+        let (first, last) = (in_flight.first()?, in_flight.last()?);
+        let between = self.snapshot().layout().steady().length().as_secs_f64()
+            * (BATCHES - 1) as f64
+            / BATCHES as f64;
+        Some(Backlog {
+            grows: response.rises() && stays.rises(),
+            per_second: (last - first) / between,
+            response_tau: response.tau,
+            response_p: response.p,
+            in_flight_tau: stays.tau,
+            in_flight_p: stays.p,
+        })
+    }
+}
+
+/// Whether more came than was served.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Backlog {
+    /// Whether the responses and the number in flight both rise significantly.
+    pub grows: bool,
+    /// By how many the number in flight grew per second.
+    pub per_second: f64,
+    /// Kendall's τ of the mean responses.
+    pub response_tau: f64,
+    /// Its two-sided p-value.
+    pub response_p: f64,
+    /// Kendall's τ of the mean numbers in flight.
+    pub in_flight_tau: f64,
+    /// Its two-sided p-value.
+    pub in_flight_p: f64,
+}

@@ -1,0 +1,450 @@
+//! Objectives, and what a run says of them.
+
+use crate::run::Run;
+use crate::series::Metric;
+use crate::validity::EXCURSIONS;
+use openloop_measurer::{Quantile, QuantileError, Value};
+use openloop_sched::{DurationError, parse_duration};
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// What a run says of an objective.
+///
+/// In the order in which they are decided: the first that applies is the verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The generator or its environment failed, so the run says nothing of the service.
+    Invalid,
+    /// The service needs longer than the bound even when it is idle.
+    Infeasible,
+    /// The bound is broken, or the backlog grew.
+    Fail,
+    /// The data are too few to tell.
+    Inconclusive,
+    /// The bound is kept.
+    Pass,
+}
+
+impl Verdict {
+    /// Name in reports: `invalid`, `infeasible`, `fail`, `inconclusive`, `pass`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Invalid => "invalid",
+            Verdict::Infeasible => "infeasible",
+            Verdict::Fail => "fail",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::Pass => "pass",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a bound is on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Statistic {
+    /// A quantile of a latency.
+    Quantile(Quantile),
+    /// The mean of a latency.
+    Mean,
+    /// The share of arrivals that were not served.
+    Errors,
+}
+
+/// One bound: a statistic of a metric, and the most that it may be.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Bound {
+    /// Of which latency; that of an objective, [`Metric::ResponseSlo`], unless another is named.
+    pub metric: Metric,
+    /// Which statistic.
+    pub statistic: Statistic,
+    /// The most that it may be: nanoseconds, or a share for [`Statistic::Errors`].
+    pub limit: f64,
+}
+
+impl Bound {
+    /// `metric`'s quantile `q` may be at most `limit`.
+    #[must_use]
+    pub fn quantile(metric: Metric, q: Quantile, limit: Duration) -> Self {
+        Bound {
+            metric,
+            statistic: Statistic::Quantile(q),
+            limit: limit.as_nanos() as f64,
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.metric != Metric::ResponseSlo {
+            write!(f, "{}.", self.metric)?;
+        }
+        match self.statistic {
+            Statistic::Quantile(q) => write!(f, "{q} <= {}", Ns(self.limit)),
+            Statistic::Mean => write!(f, "mean <= {}", Ns(self.limit)),
+            Statistic::Errors => write!(f, "errors <= {} %", self.limit * 100.0),
+        }
+    }
+}
+
+/// A service-level objective: bounds that all must be kept.
+///
+/// In its short form bounds are parted by commas: `p99<=100ms`, `p50<=5ms,p99<=25ms,errors<=0.1%`, `mean<=3ms`, and
+/// `connect.p99<=2ms` for a stage of an adapter. A bound is on the response as an objective sees it, in which an
+/// arrival that was not served is later than any that was.
+///
+/// ```
+/// use openloop_experiment::Slo;
+///
+/// let slo: Slo = "p99<=100ms, errors<=0.1%".parse()?;
+/// assert_eq!(slo.bounds()[0].to_string(), "p99 <= 100 ms");
+/// # Ok::<(), openloop_experiment::SloError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slo {
+    bounds: Vec<Bound>,
+}
+
+impl Slo {
+    /// An objective of these bounds.
+    ///
+    /// # Errors
+    /// When there is none, or a limit is not a number above zero (for errors: from zero to one).
+    pub fn new(bounds: Vec<Bound>) -> Result<Self, SloError> {
+        if bounds.is_empty() {
+            return Err(SloError::Empty);
+        }
+        for bound in &bounds {
+            let fits = match bound.statistic {
+                Statistic::Errors => (0.0..=1.0).contains(&bound.limit),
+                Statistic::Quantile(_) | Statistic::Mean => {
+                    bound.limit.is_finite() && bound.limit > 0.0
+                }
+            };
+            if !fits {
+                return Err(SloError::Limit(bound.to_string()));
+            }
+        }
+        Ok(Slo { bounds })
+    }
+
+    /// The bounds.
+    #[must_use]
+    pub fn bounds(&self) -> &[Bound] {
+        &self.bounds
+    }
+
+    /// What `run` says of the objective.
+    #[must_use]
+    pub fn judge(&self, run: &Run) -> Judgement {
+        let growth = run.backlog().filter(|backlog| backlog.grows);
+        let findings: Vec<_> = self.bounds.iter().map(|bound| judge(bound, run)).collect();
+        let mut verdict = findings
+            .iter()
+            .map(|finding| finding.verdict)
+            .min()
+            .unwrap_or(Verdict::Inconclusive);
+        let mut why = Vec::new();
+        if run.interrupted().is_some() && verdict == Verdict::Pass {
+            verdict = Verdict::Inconclusive;
+            why.push("the run was interrupted".to_owned());
+        }
+        if let Some(growth) = growth {
+            verdict = verdict.min(Verdict::Fail);
+            why.push(format!(
+                "the backlog grew by {:.2} requests per second: more came than was served",
+                growth.per_second
+            ));
+        }
+        if !run.validity().is_valid() {
+            verdict = Verdict::Invalid;
+            why.extend(run.validity().faults().map(|check| check.why.clone()));
+        }
+        Judgement {
+            verdict,
+            findings,
+            why,
+        }
+    }
+}
+
+impl FromStr for Slo {
+    type Err = SloError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let bounds = text
+            .split(',')
+            .filter(|part| !part.trim().is_empty())
+            .map(parse_bound)
+            .collect::<Result<_, _>>()?;
+        Slo::new(bounds)
+    }
+}
+
+fn parse_bound(text: &str) -> Result<Bound, SloError> {
+    let (what, limit) = text
+        .split_once("<=")
+        .ok_or_else(|| SloError::Form(text.trim().to_owned()))?;
+    let (what, limit) = (what.trim(), limit.trim());
+    if what == "errors" {
+        let (number, scale) = match limit.strip_suffix('%') {
+            Some(percent) => (percent.trim(), 100.0),
+            None => (limit, 1.0),
+        };
+        let share: f64 = number
+            .parse()
+            .map_err(|_| SloError::Share(limit.to_owned()))?;
+        return Ok(Bound {
+            metric: Metric::ResponseSlo,
+            statistic: Statistic::Errors,
+            limit: share / scale,
+        });
+    }
+    // The statistic is the last word; a quantile such as p99.9 has a point of its own.
+    let (metric, statistic) = match what.find(".p").or_else(|| what.find(".mean")) {
+        Some(point) => (&what[..point], &what[point + 1..]),
+        None => ("response_slo", what),
+    };
+    let statistic = match statistic {
+        "mean" => Statistic::Mean,
+        quantile => Statistic::Quantile(quantile.parse()?),
+    };
+    let multiple = limit.strip_suffix('S').map(str::parse::<f64>);
+    if multiple.is_some_and(|multiple| multiple.is_ok()) {
+        return Err(SloError::NoFloor(limit.to_owned()));
+    }
+    let limit = parse_duration(limit)?;
+    Ok(Bound {
+        metric: metric.parse().unwrap_or(Metric::ResponseSlo),
+        statistic,
+        limit: limit.as_nanos() as f64,
+    })
+}
+
+/// Why a text is not an objective.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SloError {
+    /// No bound at all.
+    #[error("an objective needs at least one bound, such as p99<=100ms")]
+    Empty,
+    /// Not of the form statistic<=limit.
+    #[error(
+        "\"{0}\" is not a bound: write p99<=100ms, mean<=5ms, connect.p99<=2ms or errors<=0.1%"
+    )]
+    Form(String),
+    /// Not a quantile.
+    #[error(transparent)]
+    Quantile(#[from] QuantileError),
+    /// Not a duration.
+    #[error(transparent)]
+    Duration(#[from] DurationError),
+    /// Not a share.
+    #[error("\"{0}\" is not a share of errors: write 0.1% or 0.001")]
+    Share(String),
+    /// A limit that nothing or everything keeps.
+    #[error("the limit of \"{0}\" is out of range: above zero, and for errors from 0 to 100 %")]
+    Limit(String),
+    /// A multiple of a floor that was not measured.
+    #[error(
+        "\"{0}\" is a multiple of the service floor, which a single run does not measure: give the limit as a time"
+    )]
+    NoFloor(String),
+}
+
+/// What a run says of an objective, with every number behind it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Judgement {
+    /// The verdict on the whole.
+    pub verdict: Verdict,
+    /// Bound by bound.
+    pub findings: Vec<Finding>,
+    /// What decided beside the bounds: faults of the generator, a growing backlog.
+    pub why: Vec<String>,
+}
+
+/// What a run says of one bound.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The bound.
+    pub bound: Bound,
+    /// What was measured: nanoseconds, or a share; `None` where there was nothing to measure.
+    pub value: Option<f64>,
+    /// Whether it is only a lower bound.
+    pub at_least: bool,
+    /// Its 95 % confidence interval.
+    pub interval: Option<(f64, f64)>,
+    /// The verdict on this bound.
+    pub verdict: Verdict,
+    /// Why.
+    pub why: String,
+}
+
+impl Judgement {
+    /// Whether every bound is kept, by a run that may be believed and had enough data.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.verdict == Verdict::Pass
+    }
+
+    /// Does nothing if the verdict is [`Verdict::Pass`]: for tests.
+    ///
+    /// # Panics
+    /// If it is any other, with every number behind it.
+    #[track_caller]
+    pub fn assert(&self) {
+        assert!(self.passed(), "\n{self}");
+    }
+}
+
+impl fmt::Display for Judgement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "verdict: {}", self.verdict.name().to_uppercase())?;
+        for finding in &self.findings {
+            let name = finding.verdict.name();
+            writeln!(
+                f,
+                "  {:<28} {name:<13} {}",
+                finding.bound.to_string(),
+                finding.why
+            )?;
+        }
+        for why in &self.why {
+            writeln!(f, "  {why}")?;
+        }
+        Ok(())
+    }
+}
+
+fn judge(bound: &Bound, run: &Run) -> Finding {
+    let (value, at_least, interval) = measure(bound, run);
+    let unit = |x: f64| match bound.statistic {
+        Statistic::Errors => format!("{:.3} %", x * 100.0),
+        Statistic::Quantile(_) | Statistic::Mean => Ns(x).to_string(),
+    };
+    let shown = interval.map_or_else(
+        || "no interval".to_owned(),
+        |(low, high)| format!("95 % interval {} to {}", unit(low), unit(high)),
+    );
+    let (verdict, why) = match (value, interval) {
+        (None, _) => (Verdict::Inconclusive, "nothing was measured".to_owned()),
+        (Some(value), _) if at_least => (
+            Verdict::Fail,
+            format!(
+                "at least {}: it falls on arrivals that were not served",
+                unit(value)
+            ),
+        ),
+        (Some(value), Some((low, _))) if low > bound.limit => {
+            (Verdict::Fail, format!("{} ({shown})", unit(value)))
+        }
+        (Some(value), Some((_, high))) if high <= bound.limit => match too_few(bound, run, value) {
+            None => (Verdict::Pass, format!("{} ({shown})", unit(value))),
+            Some(why) => (
+                Verdict::Inconclusive,
+                format!("{} ({shown}), but {why}", unit(value)),
+            ),
+        },
+        (Some(value), Some(_)) => (
+            Verdict::Inconclusive,
+            format!(
+                "{} ({shown}): the interval straddles the bound",
+                unit(value)
+            ),
+        ),
+        (Some(value), None) => (
+            Verdict::Inconclusive,
+            format!(
+                "{} (no interval: a tenth of the steady phase has no arrivals)",
+                unit(value)
+            ),
+        ),
+    };
+    Finding {
+        bound: bound.clone(),
+        value,
+        at_least,
+        interval,
+        verdict,
+        why,
+    }
+}
+
+fn measure(bound: &Bound, run: &Run) -> (Option<f64>, bool, Option<(f64, f64)>) {
+    let series = run.series(&bound.metric);
+    match bound.statistic {
+        Statistic::Quantile(q) => match series.quantile(q) {
+            None => (None, false, None),
+            Some(Value::AtLeast(ns)) => (Some(ns as f64), true, None),
+            Some(Value::Exact(ns)) => (Some(ns as f64), false, series.interval(q)),
+        },
+        // A mean of which some parts are lower bounds is one itself.
+        Statistic::Mean => (
+            series.whole().mean_ns(),
+            series.whole().at_least.count() > 0,
+            series.mean_interval(),
+        ),
+        Statistic::Errors => (series.error_share(), false, series.error_interval()),
+    }
+}
+
+/// Why the data do not resolve a quantile that seems to keep its bound; `None` if they do.
+fn too_few(bound: &Bound, run: &Run, value: f64) -> Option<String> {
+    let Statistic::Quantile(q) = bound.statistic else {
+        return None;
+    };
+    let above = match bound.metric {
+        Metric::Response | Metric::ResponseOk | Metric::ResponseSlo => {
+            run.snapshot().course().excursions_above(value as u64)
+        }
+        // Of other metrics there is no course in time: single values are counted instead.
+        _ => {
+            let series = run.series(&bound.metric);
+            series.whole().count() - q.rank(series.whole().count())
+        }
+    };
+    if above >= EXCURSIONS {
+        return None;
+    }
+    let steady = run.snapshot().layout().steady().length();
+    let factor = EXCURSIONS as f64 / (above.max(1)) as f64;
+    Some(format!(
+        "only {above} separate excursions lie above it and {EXCURSIONS} are needed: a steady phase of about {:.0} s would do",
+        (steady.as_secs_f64() * factor).ceil()
+    ))
+}
+
+/// Nanoseconds in a unit that a person reads.
+struct Ns(f64);
+
+impl fmt::Display for Ns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (value, unit) = match self.0 {
+            ns if ns < 1e3 => (ns, "ns"),
+            ns if ns < 1e6 => (ns / 1e3, "µs"),
+            ns if ns < 1e9 => (ns / 1e6, "ms"),
+            ns => (ns / 1e9, "s"),
+        };
+        let digits = match value {
+            value if value >= 100.0 => 0,
+            value if value >= 10.0 => 1,
+            _ => 2,
+        };
+        let text = format!("{value:.digits$}");
+        let text = match text.contains('.') {
+            true => text.trim_end_matches('0').trim_end_matches('.'),
+            false => &text,
+        };
+        write!(f, "{text} {unit}")
+    }
+}

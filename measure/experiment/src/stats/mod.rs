@@ -1,0 +1,7 @@
+//! Statistics of autocorrelated samples.
+
+mod kendall;
+mod sectioning;
+
+pub(crate) use kendall::Kendall;
+pub(crate) use sectioning::section;
