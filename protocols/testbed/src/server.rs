@@ -1,5 +1,6 @@
 //! A scripted server on a thread of its own.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -43,7 +44,6 @@ use crate::{Clock, HttpServerBuilder, Served, connection, hyper_flavour};
 /// assert!(log[0].departure > Some(log[0].arrival));
 /// # Ok::<(), std::io::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct HttpServer {
     pub(crate) addr: SocketAddr,
     pub(crate) scheme: &'static str,
@@ -191,6 +191,18 @@ impl HttpServer {
     }
 }
 
+impl fmt::Debug for HttpServer {
+    /// Without the log, which can hold millions of requests.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpServer")
+            .field("url", &self.url("/"))
+            .field("accepted", &self.accepted())
+            .field("open", &self.open())
+            .field("served", &self.served())
+            .finish_non_exhaustive()
+    }
+}
+
 impl Drop for HttpServer {
     fn drop(&mut self) {
         self.shutdown();
@@ -211,8 +223,10 @@ pub(crate) async fn accept(
     flavour: Flavour,
     timer: Timer,
 ) {
-    let driver = Arc::clone(&shared);
-    tokio::spawn(async move { driver.driver.run(timer).await });
+    let mut driver = tokio::spawn({
+        let shared = Arc::clone(&shared);
+        async move { shared.driver.run(timer).await }
+    });
     loop {
         if shared.stopping.load(Ordering::Acquire) {
             return;
@@ -223,6 +237,8 @@ pub(crate) async fn accept(
         }
         tokio::select! {
             () = shared.control.notified() => {}
+            // Without its timer the server can keep no promise: clients see it close.
+            _ = &mut driver => return,
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => greet(stream, &shared, &flavour),
                 // Out of descriptors, or a client that is gone again: neither ends a server, but the

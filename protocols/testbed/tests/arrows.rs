@@ -97,9 +97,10 @@ fn reachable(from: &str) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();
     let mut open = vec![from];
     while let Some(name) = open.pop() {
-        for (known, targets) in ARROWS {
-            if *known == name {
-                open.extend(targets.iter().copied().filter(|target| found.insert(*target)));
+        let direct = ARROWS.iter().filter(|(known, _)| *known == name);
+        for target in direct.flat_map(|(_, targets)| *targets) {
+            if found.insert(*target) {
+                open.push(target);
             }
         }
     }
