@@ -32,13 +32,18 @@ pub(crate) fn run(arguments: &[&str], variables: &[(&str, &str)], limit: Duratio
 /// and its dependencies would be compiled again.
 pub(crate) fn build() -> Result<Vec<Executable>, String> {
     let mut build = command();
-    build.args([
-        "test",
+    let all = [
+        "build",
         "--workspace",
-        "--no-run",
-        "--message-format=json-render-diagnostics",
-    ]);
-    say(format_args!("$ cargo test --workspace --no-run"));
+        "--lib",
+        "--bins",
+        "--examples",
+        "--tests",
+    ];
+    say(format_args!("$ cargo {}", all.join(" ")));
+    build
+        .args(all)
+        .arg("--message-format=json-render-diagnostics");
     let mut child = build
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
