@@ -11,9 +11,9 @@ use super::solve::last_at_or_below;
 /// | mean, amplitude | nHz |
 /// | period, phase, x | ns |
 ///
-/// The integral is taken from the trough, ψ = 2π·q/period − 3π/2 for q = (phase + x) mod period:
-/// λ = (mean − amplitude) + amplitude·(1 − cos ψ), and
-/// Λ = (mean − amplitude)·x + amplitude·period/2π·(ψ − sin ψ). The first term and whole periods are exact
+/// With the angle from the trough, ψ = 2π·q/period − 3π/2 for q = (phase + x) mod period, the rate is
+/// (mean − amplitude) + amplitude·(1 − cos ψ), and its integral
+/// (mean − amplitude)·q + amplitude·period/2π·(ψ − sin ψ). The first term and whole periods are exact
 /// integers; the second is computed to a relative 10⁻¹⁵, also at the trough, where the rate may be zero
 /// and an error that is not relative would make Λ fall.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,51 +64,98 @@ impl Sine {
 
     /// λ(`x`) to the nearest nano-hertz.
     pub(super) fn rate(self, x: u64) -> u64 {
-        let psi = self.psi(u128::from(self.phase) + u128::from(x));
-        let above_trough = self.amplitude as f64 * (1.0 - libm::cos(psi));
+        let (_, q) = self.periods(u128::from(self.phase) + u128::from(x));
+        self.rate_in_period(q)
+    }
+
+    /// Λ(`x`).
+    pub(super) fn integral(self, x: u64) -> u128 {
+        let (periods, q) = self.periods(u128::from(self.phase) + u128::from(x));
+        periods * self.of_period() + self.in_period(q) - self.in_period(self.phase)
+    }
+
+    /// The last `x` with Λ(x) ≤ `target`, for `target` < Λ(`len`).
+    pub(super) fn inverse(self, target: u128, len: u64) -> u64 {
+        let target = target + self.in_period(self.phase);
+        let (periods, target) = (target / self.of_period(), target % self.of_period());
+        let guess = self.guess(target);
+        let q = last_at_or_below(
+            target,
+            self.period,
+            guess,
+            |q| self.in_period(q),
+            |q| self.rate_in_period(q) as f64,
+        );
+        let x = (periods * u128::from(self.period) + u128::from(q))
+            .saturating_sub(u128::from(self.phase));
+        u64::try_from(x).unwrap_or(u64::MAX).min(len - 1)
+    }
+
+    /// Whole periods before `q`, and the rest.
+    fn periods(self, q: u128) -> (u128, u64) {
+        let (periods, rest) = (q / u128::from(self.period), q % u128::from(self.period));
+        (periods, u64::try_from(rest).unwrap_or(0))
+    }
+
+    /// Λ of a whole period: the mean, exactly. Not zero, so that it can divide.
+    fn of_period(self) -> u128 {
+        (2 * u128::from(self.mean) * u128::from(self.period)).max(1)
+    }
+
+    /// Λ from phase zero to `q` ≤ period.
+    fn in_period(self, q: u64) -> u128 {
+        let scale = self.amplitude as f64 * self.period as f64 / PI;
+        let swing = scale * (psi_minus_sin(self.psi(q)) - (PSI_0 - 1.0));
+        let steady = 2 * u128::from(self.mean - self.amplitude) * u128::from(q);
+        // Not below zero, and `as` saturates.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let swing = swing.round() as u128;
+        (steady + swing).min(self.of_period())
+    }
+
+    fn rate_in_period(self, q: u64) -> u64 {
+        let above_trough = self.amplitude as f64 * (1.0 - libm::cos(self.psi(q)));
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let above_trough = above_trough.round() as u64;
         (self.mean - self.amplitude).saturating_add(above_trough)
     }
 
-    /// Λ(`x`).
-    pub(super) fn integral(self, x: u64) -> u128 {
-        let from = u128::from(self.phase);
-        (self.since_origin(from + u128::from(x)) - self.since_origin(from)).unsigned_abs()
-    }
-
-    /// The last `x` with Λ(x) ≤ `target`, for `target` < Λ(`len`).
-    pub(super) fn inverse(self, target: u128, len: u64) -> u64 {
-        let guess = target / (2 * u128::from(self.mean.max(1)));
-        let guess = u64::try_from(guess).unwrap_or(u64::MAX);
-        last_at_or_below(
-            target,
-            len,
-            guess,
-            |x| self.integral(x),
-            |x| self.rate(x) as f64,
-        )
-    }
-
-    /// Λ from a trough-based origin to `q` nanoseconds after phase zero, in half units.
-    fn since_origin(self, q: u128) -> i128 {
-        let period = u128::from(self.period);
-        let steady = 2 * u128::from(self.mean - self.amplitude) * q;
-        let whole_periods = 2 * u128::from(self.amplitude) * period * (q / period);
-        let swing = self.amplitude as f64 * self.period as f64 / PI * psi_minus_sin(self.psi(q));
-        // Within ±1.5·amplitude·period, which `area` has checked.
-        #[allow(clippy::cast_possible_truncation)]
-        let swing = swing.round() as i128;
-        (steady + whole_periods).cast_signed() + swing
-    }
-
-    /// Angle from the trough, in [−3π/2, π/2), from an exact numerator.
-    fn psi(self, q: u128) -> f64 {
-        let period = i128::from(self.period);
-        let numerator = 4 * (q % u128::from(self.period)).cast_signed() - 3 * period;
+    /// Angle from the trough at `q` after phase zero, from −3π/2 on, by an exact numerator.
+    fn psi(self, q: u64) -> f64 {
+        let numerator = 4 * i128::from(q) - 3 * i128::from(self.period);
         numerator as f64 / self.period as f64 * (PI / 2.0)
     }
+
+    /// Where Λ reaches `target` within a period, about.
+    ///
+    /// With e = amplitude/mean and 2π·Λ/(mean·period) = ψ − e·sin ψ + const this is Kepler's equation, solved
+    /// by Danby's starter and his iteration of fourth order ("The solution of Kepler's equation, III", 1987).
+    fn guess(self, target: u128) -> u64 {
+        let e = self.amplitude as f64 / self.mean as f64;
+        let y = target as f64 / self.of_period() as f64 * (2.0 * PI) + PSI_0 - e;
+        let turn = if y < -PI { 2.0 * PI } else { 0.0 };
+        let m = y + turn;
+        let mut psi = m + (0.85 * e).copysign(m);
+        for _ in 0..3 {
+            let (sin, cos) = libm::sincos(psi);
+            let (f, f1, f2, f3) = (psi - e * sin - m, 1.0 - e * cos, e * sin, e * cos);
+            let d1 = -f / f1;
+            let d2 = -f / (f1 + d1 * f2 / 2.0);
+            let d3 = -f / (f1 + d2 * f2 / 2.0 + d2 * d2 * f3 / 6.0);
+            if !d3.is_finite() {
+                break;
+            }
+            psi += d3;
+        }
+        // `as` saturates, and the search corrects whatever comes out.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let q = ((psi - turn - PSI_0) / (2.0 * PI) * self.period as f64) as u64;
+        q
+    }
 }
+
+/// The angle from the trough at phase zero; its sine is 1.
+const PSI_0: f64 = -1.5 * PI;
 
 /// ψ − sin ψ without cancellation: the Taylor series near zero.
 fn psi_minus_sin(psi: f64) -> f64 {
