@@ -1,1 +1,33 @@
+//! What each request asks for.
+//!
+//! A sampler here is a pure function of `(seed, seq)`: request 41 asks for the same key whoever sends it, whichever
+//! thread draws first and whatever the server does meanwhile. So a run can be repeated, split over threads or
+//! machines, and compared with another, request by request.
+//!
+//! | I want … | look at |
+//! | --- | --- |
+//! | the key of each request, by a text such as `uniform:1000` | [`Keys`] |
+//! | every key equally often, at random | [`keys::Uniform`] |
+//! | every key in turn | [`keys::Sequential`] |
+//! | the key inside a URL, a header or a body | [`Template`] |
+//!
+//! The values that a seed gives are part of the interface: they are pinned by tests, and a release that changes one
+//! says so under *Number-breaking* in its changelog.
+//!
+//! ```
+//! use openloop_workload::{Keys, Template};
+//!
+//! let keys: Keys = "uniform:1000".parse()?;
+//! let url = Template::new("http://cache.test/users/{key}");
+//! let seed = 7;
+//! assert_eq!(url.render(keys.key(seed, 41)), url.render(keys.key(seed, 41)));
+//! # Ok::<(), openloop_workload::KeysError>(())
+//! ```
 #![forbid(unsafe_code)]
+
+mod draws;
+pub mod keys;
+mod template;
+
+pub use keys::{Keys, KeysError};
+pub use template::Template;
