@@ -86,6 +86,8 @@ impl PumpStats {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Generator {
+    /// Whether the clock was paused: then time was simulated, and what the machine did says nothing.
+    pub simulated: bool,
     /// Whether it had threads of its own: then its CPU time is known apart from the rest of the process.
     pub own_threads: bool,
     /// How many cores it could use: its threads or, on a shared runtime, those of the machine.
@@ -105,13 +107,26 @@ pub struct Generator {
 }
 
 impl Generator {
-    pub(crate) fn new(own_threads: bool, cores: usize, stats: &[PumpStats]) -> Self {
+    pub(crate) fn on_runtime(simulated: bool, stats: PumpStats) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Generator {
+            simulated,
+            ..Generator::new(false, cores, &[stats])
+        }
+    }
+
+    pub(crate) fn on_threads(stats: &[PumpStats]) -> Self {
+        Generator::new(true, stats.len(), stats)
+    }
+
+    fn new(own_threads: bool, cores: usize, stats: &[PumpStats]) -> Self {
         let sending = stats
             .iter()
             .map(|pump| pump.ended)
             .max()
             .unwrap_or_default();
         Generator {
+            simulated: false,
             own_threads,
             cores,
             precision: stats.iter().find_map(|pump| pump.precision),

@@ -19,7 +19,7 @@ use crate::plan::Load;
 use crate::run::{Parts, Run};
 use crate::{Plan, Work};
 use openloop_measurer::{Live, Recorder};
-use openloop_sched::{Due, Offset};
+use openloop_sched::{Due, Offset, clock_is_paused};
 use pump::pump;
 use serve::{Alive, Shared, places};
 use std::future::{Future, IntoFuture};
@@ -191,6 +191,7 @@ where
 {
     let (plan, stop) = (&*monitor.plan, &monitor.stop);
     let before = Before::read();
+    let simulated = clock_is_paused();
     let recorder = monitor.begin();
     let shared = Shared::new(work, recorder.clone(), plan.limits(), places(plan.limits()));
     let stats = match plan.load() {
@@ -244,8 +245,7 @@ where
     drain(&shared, stop, plan.limits().drain).await;
     shared.live.cut();
     shared.live.none().await;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let generator = Generator::new(false, cores, &[stats]);
+    let generator = Generator::on_runtime(simulated, stats);
     Ok(assemble(monitor, &recorder, generator, before))
 }
 

@@ -170,7 +170,7 @@ where
             (None, None) => Err(DriveError::StoppedInSetUp),
         }
     })?;
-    let generator = Generator::new(true, shards, &stats);
+    let generator = Generator::on_threads(&stats);
     Ok(assemble(monitor, &recorder, generator, before))
 }
 

@@ -8,7 +8,7 @@ use openloop_sched::{Due, Offset, Ticket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::time::sleep_until;
+use tokio::time::{Instant, sleep_until};
 
 /// The users of a whole run, however many drivers it has.
 #[derive(Clone, Debug)]
@@ -70,8 +70,8 @@ impl Users {
         let end = self.end(index);
         let mut ready = self.begin(index);
         while ready < end && !stop.is_stopped() {
-            if shared.recorder.now() < ready {
-                let at = shared.recorder.start() + ready.as_duration();
+            let at = shared.recorder.start() + ready.as_duration();
+            if Instant::now() < at {
                 tokio::select! {
                     biased;
                     () = stop.stopped() => return,
