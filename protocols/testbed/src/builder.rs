@@ -149,6 +149,8 @@ impl HttpServerBuilder {
         } else {
             "http"
         };
+        let echoes = self.script.acts().any(|act| *act == Act::Echo);
+        let keep_bodies = echoes || self.record_requests;
         let clock = Clock::new();
         let stalls = Stalls::since_first_request(self.stalls);
         let shared = Arc::new(Shared {
@@ -158,6 +160,7 @@ impl HttpServerBuilder {
             script: self.script,
             log: Log::default(),
             counters: Counters::default(),
+            keep_bodies,
             recorded: self.record_requests.then(Mutex::default),
             accepting: AtomicBool::new(self.accepting),
             control: Notify::new(),

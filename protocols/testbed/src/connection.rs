@@ -91,7 +91,7 @@ impl Connection<'_> {
                 }
             }
             if let Some(known) = &head {
-                let keep = self.shared.recorded.is_some() || self.path(known).starts_with("/echo");
+                let keep = self.shared.keep_bodies || self.path(known).starts_with("/echo");
                 match request::parse_body(&self.buffer[known.len..self.filled], known.body, keep) {
                     Ok(None) => self.reserve(known.len, known.body),
                     Ok(Some((body_len, body))) => {

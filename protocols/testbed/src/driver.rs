@@ -123,13 +123,23 @@ impl Driver {
     /// Tells every waiter at its instant. Runs until it is dropped.
     pub(crate) async fn run(&self, mut timer: Timer) -> io::Result<()> {
         loop {
+            let mut told = false;
             let (now_ns, next_ns) = {
                 let mut state = self.state.lock();
                 let now_ns = self.clock.now_ns();
-                state.queue.advance(now_ns, tell);
-                state.delays.advance(now_ns, tell);
+                let mut done = |span, waiter| {
+                    told = true;
+                    tell(span, waiter);
+                };
+                state.queue.advance(now_ns, &mut done);
+                state.delays.advance(now_ns, &mut done);
                 (now_ns, state.next_ns())
             };
+            if told {
+                // Answers go out before the timer is set again.
+                tokio::task::yield_now().await;
+                continue;
+            }
             match next_ns {
                 None => self.sooner.notified().await,
                 Some(next_ns) if next_ns <= now_ns + SPIN_NS => tokio::task::yield_now().await,

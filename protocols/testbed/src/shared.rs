@@ -19,6 +19,8 @@ pub(crate) struct Shared {
     pub(crate) script: Script,
     pub(crate) log: Log,
     pub(crate) counters: Counters,
+    /// Whether the body of a request is looked at once it has been read.
+    pub(crate) keep_bodies: bool,
     pub(crate) recorded: Option<Mutex<Vec<RecordedRequest>>>,
     pub(crate) accepting: AtomicBool,
     /// The accept loop is to look at `accepting` again, or to end.

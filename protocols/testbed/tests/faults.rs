@@ -319,6 +319,23 @@ fn what_was_sent_is_recorded_when_asked_for() {
 }
 
 #[test]
+fn a_rule_can_ask_for_an_echo_of_a_chunked_body() {
+    let server = start(HttpServer::builder().on(On::Always, Act::Echo));
+    let mut stream = connect(&server);
+    stream
+        .write_all(b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
+        .unwrap();
+    for piece in ["3\r\nab", "c\r\n", "2\r\nde\r\n0\r\n", "\r\n"] {
+        stream.write_all(piece.as_bytes()).unwrap();
+    }
+    assert!(
+        read_all(&mut stream)
+            .0
+            .ends_with("content-length: 5\r\n\r\nabcde")
+    );
+}
+
+#[test]
 fn requests_are_not_recorded_unless_asked_for() {
     let server = start(HttpServer::builder());
     let _ = exchange(&server, "/");
