@@ -1,5 +1,6 @@
 //! The arrivals of a trace.
 
+use std::fmt;
 use std::io::BufRead;
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use crate::Offset;
 /// Recorded arrival instants, scaled in time: a schedule without a rate or a process.
 ///
 /// Instants are kept as they are: the first is not moved to zero, and several may be equal.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Recorded {
     offsets: Arc<[Offset]>,
 }
@@ -55,13 +56,13 @@ impl Recorded {
 
     /// Reads a trace: the first comma-separated field of each line is an instant in **seconds** since the
     /// start, a decimal such as `12.000000345`, read exactly to the nanosecond. Empty lines and lines that
-    /// start with `#` are left out, and so is a first line whose first field does not start with a digit or
-    /// a point (a header).
+    /// start with `#` are left out, and so is the first of the others if it starts with a letter or a
+    /// quotation mark (a header).
     ///
     /// # Errors
     /// When the reader fails, a line does not start with such an instant, or as for [`Recorded::new`].
     pub fn read(reader: impl BufRead, scale: f64) -> Result<Self, RecordedError> {
-        let mut offsets = Vec::new();
+        let (mut offsets, mut may_be_header) = (Vec::new(), true);
         for (index, line) in reader.lines().enumerate() {
             let number = index + 1;
             let line = line.map_err(|error| RecordedError::Read {
@@ -72,8 +73,8 @@ impl Recorded {
             if line.trim().is_empty() || field.starts_with('#') {
                 continue;
             }
-            let is_number = field.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-            if !is_number && number == 1 && !field.starts_with(['-', '+']) {
+            let is_header = field.starts_with(|c: char| c.is_alphabetic() || c == '"');
+            if std::mem::take(&mut may_be_header) && is_header {
                 continue;
             }
             let nanos = nanos(field).ok_or_else(|| RecordedError::Line {
@@ -101,6 +102,16 @@ impl Recorded {
         self.offsets.last().map_or(Offset::ZERO, |last| {
             Offset::from_nanos(last.as_nanos().saturating_add(1))
         })
+    }
+}
+
+// A summary: traces are long.
+impl fmt::Debug for Recorded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorded")
+            .field("arrivals", &self.offsets.len())
+            .field("end", &self.end())
+            .finish()
     }
 }
 

@@ -66,6 +66,31 @@ async fn a_paused_clock_is_seen_and_named() {
     assert_eq!(pacer(Precision::Coarse).fallback(), None);
 }
 
+/// The pacer was made while the clock ran; a timer of the kernel would ring before the paused clock is there.
+#[tokio::test]
+async fn a_clock_that_is_paused_later_is_seen_in_every_kind_of_wait() {
+    for precision in [
+        Precision::Timer,
+        Precision::SPIN,
+        Precision::Spin {
+            window: Duration::MAX,
+        },
+    ] {
+        let mut pacer = Pacer::new(schedule("20/60s"), Instant::now(), precision).unwrap();
+        assert!(next(&mut pacer).await.is_some());
+        tokio::time::pause();
+        let mut released = 1;
+        while let Some(due) = next(&mut pacer).await {
+            assert!(due.fired >= due.ticket.intended);
+            released += 1;
+        }
+        tokio::time::resume();
+        assert_eq!(released, 1200);
+        #[cfg(target_os = "linux")]
+        assert_eq!(pacer.fallback(), Some(&Fallback::PausedClock));
+    }
+}
+
 #[tokio::test]
 async fn a_clock_that_runs_is_not_called_paused() {
     assert!(!clock_is_paused());

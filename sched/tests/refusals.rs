@@ -191,7 +191,7 @@ fn traces_are_read_scaled_and_checked() {
     };
 
     let trace = read(
-        "offset,kind\n0,GET\n# a comment\n\n0.25,PUT\n 1.000000345 ,GET\r\n1.000000345\n",
+        "# a trace\noffset,kind\n0,GET\n# a comment\n\n0.25,PUT\n 1.000000345 ,GET\r\n1.000000345\n",
         1.0,
     )
     .unwrap();
@@ -242,6 +242,11 @@ fn traces_are_read_scaled_and_checked() {
         read("h\n2\n1.9\n", 1.0),
         Err(RecordedError::LineDisorder { line: 3 })
     );
+    let second_header = RecordedError::Line {
+        line: 2,
+        text: "i".into(),
+    };
+    assert_eq!(read("h\ni\n", 1.0), Err(second_header));
     assert!(matches!(
         Recorded::read(&b"1\n\xff\n"[..], 1.0),
         Err(RecordedError::Read { line: 2, .. })

@@ -15,6 +15,9 @@ pub enum Fallback {
     #[error("this platform has no timerfd: releases are about a millisecond late")]
     Platform,
     /// A timerfd needs the runtime's I/O driver.
+    ///
+    /// tokio tells this by a panic alone. It is caught, but the panic hook prints its message, and where
+    /// panics abort it does: enable the driver.
     #[error(
         "the tokio runtime has no I/O driver: releases are about a millisecond late; build it with enable_all()"
     )]

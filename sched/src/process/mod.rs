@@ -20,7 +20,7 @@ use crate::OpTime;
 /// it), and `None` ends the schedule. The same value gives the same points: randomness comes from a seed
 /// kept inside, and a clone goes on where the original stood.
 ///
-/// A process with one arrival after the other at random:
+/// A process of your own:
 ///
 /// ```
 /// use openloop_sched::{OpTime, Process, Profile, Rate, Schedule};
