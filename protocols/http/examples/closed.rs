@@ -41,20 +41,51 @@ fn main() {
         let bare = runtime.block_on(LocalSet::new().run_until(bare(&setting)));
         let ours = runtime.block_on(LocalSet::new().run_until(ours(&setting)));
         println!(
-            "bare {bare:9.0}/s   ours {ours:9.0}/s   ratio {:.3}",
-            ours / bare
+            "bare {:7.0}/s {:5.2} CPU s/M   ours {:7.0}/s {:5.2} CPU s/M   ratio {:.3}, of CPU {:.3}",
+            bare.rate,
+            bare.cpu,
+            ours.rate,
+            ours.cpu,
+            ours.rate / bare.rate,
+            bare.cpu / ours.cpu
         );
-        ratios.push(ours / bare);
+        ratios.push((ours.rate / bare.rate, bare.cpu / ours.cpu));
     }
-    ratios.sort_by(f64::total_cmp);
-    println!("median ratio {:.3}", ratios[ratios.len() / 2]);
+    ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let rate = ratios[ratios.len() / 2].0;
+    ratios.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let cpu = ratios[ratios.len() / 2].1;
+    println!("median ratio {rate:.3}, of CPU {cpu:.3}");
 }
 
-async fn bare(setting: &Setting) -> f64 {
+/// What one loop achieved.
+struct Achieved {
+    /// Answers per second.
+    rate: f64,
+    /// Seconds of CPU per million answers.
+    cpu: f64,
+}
+
+impl Achieved {
+    fn of(count: u64, took: Duration, cpu: Duration) -> Self {
+        Achieved {
+            rate: count as f64 / took.as_secs_f64(),
+            cpu: cpu.as_secs_f64() * 1e6 / count as f64,
+        }
+    }
+}
+
+/// What this thread has spent on a CPU.
+fn cpu() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
+}
+
+async fn bare(setting: &Setting) -> Achieved {
     let url: hyper::Uri = setting.url.parse().unwrap();
     let address = url.authority().unwrap().to_string();
     let count = Rc::new(Cell::new(0_u64));
-    let started = Instant::now();
+    let (started, spent) = (Instant::now(), cpu());
     let mut tasks = Vec::new();
     for _ in 0..setting.connections {
         let (count, address, path) = (count.clone(), address.clone(), url.path().to_owned());
@@ -82,16 +113,16 @@ async fn bare(setting: &Setting) -> f64 {
     for task in tasks {
         task.await.unwrap();
     }
-    count.get() as f64 / started.elapsed().as_secs_f64()
+    Achieved::of(count.get(), started.elapsed(), cpu() - spent)
 }
 
-async fn ours(setting: &Setting) -> f64 {
+async fn ours(setting: &Setting) -> Achieved {
     let http = Http::builder(&setting.url)
         .connections(Connections::pool(setting.connections))
         .build()
         .unwrap();
     let count = Rc::new(Cell::new(0_u64));
-    let started = Instant::now();
+    let (started, spent) = (Instant::now(), cpu());
     let mut tasks = Vec::new();
     for _ in 0..setting.connections {
         let (count, http, length) = (count.clone(), http.clone(), setting.length);
@@ -105,5 +136,5 @@ async fn ours(setting: &Setting) -> f64 {
     for task in tasks {
         task.await.unwrap();
     }
-    count.get() as f64 / started.elapsed().as_secs_f64()
+    Achieved::of(count.get(), started.elapsed(), cpu() - spent)
 }

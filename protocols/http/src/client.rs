@@ -74,10 +74,7 @@ impl Http {
     ///
     /// The first failure: an unreachable host or a certificate that does not verify is known before any load.
     pub async fn prepare(&self) -> Result<(), HttpError> {
-        self.0.engine.prepare().await.map_err(|kind| HttpError {
-            kind,
-            stages: Box::default(),
-        })
+        self.0.engine.prepare().await
     }
 
     /// Sockets opened, closed and used again by this client, [`prepare`](Self::prepare) included.
@@ -96,7 +93,7 @@ impl Http {
         request: Request,
         mut on_data: impl FnMut(&Bytes) + Send,
     ) -> Result<Reply, HttpError> {
-        self.0.engine.http1.call(&request, &mut on_data).await
+        self.0.engine.call(&request, &mut on_data).await
     }
 }
 

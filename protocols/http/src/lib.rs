@@ -6,6 +6,7 @@ mod client;
 mod engine;
 mod error;
 mod h1;
+mod h2;
 mod relay;
 mod reply;
 mod request;

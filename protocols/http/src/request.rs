@@ -105,7 +105,7 @@ impl Target {
         }
         Ok(Request(Arc::new(Parts {
             origin: Uri::from(path.clone()),
-            absolute: self.absolute(&parts.uri, path)?,
+            absolute: self.absolute(&parts.uri, path, headers.get(HOST))?,
             method: parts.method,
             headers,
             body,
@@ -140,10 +140,16 @@ impl Target {
         })
     }
 
-    fn absolute(&self, uri: &Uri, path: PathAndQuery) -> Result<Uri, RequestError> {
+    fn absolute(
+        &self,
+        uri: &Uri,
+        path: PathAndQuery,
+        host: Option<&HeaderValue>,
+    ) -> Result<Uri, RequestError> {
+        let authority = host.map_or(self.authority.as_str().as_bytes(), HeaderValue::as_bytes);
         Uri::builder()
             .scheme(self.scheme.clone())
-            .authority(self.authority.clone())
+            .authority(authority)
             .path_and_query(path)
             .build()
             .map_err(|error| RequestError::Uri {
@@ -196,6 +202,19 @@ impl Request {
         *request.method_mut() = self.0.method.clone();
         *request.uri_mut() = self.0.origin.clone();
         *request.headers_mut() = self.0.headers.clone();
+        request
+    }
+
+    /// The head of the request as HTTP/2 sends it: the host stands in the URI, and no header speaks of a connection.
+    pub(crate) fn to_http2(&self) -> http::Request<()> {
+        let mut request = http::Request::new(());
+        *request.method_mut() = self.0.method.clone();
+        *request.uri_mut() = self.0.absolute.clone();
+        *request.version_mut() = http::Version::HTTP_2;
+        let headers = request.headers_mut();
+        headers.clone_from(&self.0.headers);
+        headers.remove(HOST);
+        headers.remove(CONNECTION);
         request
     }
 }

@@ -50,7 +50,8 @@ pub struct Pool<T>(Arc<Shared<T>>);
 
 #[derive(Debug)]
 struct Shared<T> {
-    size: usize,
+    /// Changed under the lock of `state` alone.
+    size: AtomicUsize,
     line: usize,
     /// Callers in line who have not given up.
     waiting: AtomicUsize,
@@ -78,7 +79,7 @@ impl<T> Pool<T> {
     #[must_use]
     pub fn new(size: usize, waiting: usize) -> Self {
         Pool(Arc::new(Shared {
-            size,
+            size: AtomicUsize::new(size),
             line: waiting,
             waiting: AtomicUsize::new(0),
             state: Mutex::new(State {
@@ -92,7 +93,28 @@ impl<T> Pool<T> {
     /// The number of places.
     #[must_use]
     pub fn size(&self) -> usize {
-        self.0.size
+        self.0.size.load(Ordering::Acquire)
+    }
+
+    /// Changes the number of places, as when a server tells a new limit. Callers in line get the places that are new;
+    /// places that are in use beyond a smaller size go as they come free.
+    pub fn resize(&self, size: usize) {
+        if self.size() == size {
+            return;
+        }
+        let mut state = self.0.state.lock();
+        self.0.size.store(size, Ordering::Release);
+        while let Some(lease) = self.place(&mut state) {
+            if state.line.is_empty() {
+                // Dropping it takes the lock.
+                drop(state);
+                return;
+            }
+            drop(state);
+            // Freeing a place serves whoever is first in line.
+            drop(lease);
+            state = self.0.state.lock();
+        }
     }
 
     /// Leases held now, those on their way to a waiting caller included.
@@ -122,7 +144,7 @@ impl<T> Pool<T> {
     /// A free place, if there is one. Whoever waits is served by the release itself, so a free place means that
     /// nobody does.
     fn place(&self, state: &mut State<T>) -> Option<Lease<T>> {
-        if state.in_use >= self.0.size {
+        if state.in_use >= self.size() {
             return None;
         }
         state.in_use += 1;
@@ -152,7 +174,7 @@ impl<T> Pool<T> {
         };
         // A sender is dropped unsent only with the pool, which `self` keeps alive.
         let mut lease = receiver.await.map_err(|_| PoolError::Full {
-            size: self.0.size,
+            size: self.size(),
             waiting: self.waiting(),
         })?;
         lease.waited = since.elapsed();
@@ -168,7 +190,7 @@ impl<T> Pool<T> {
         let waiting = self.0.waiting.load(Ordering::Acquire);
         if waiting >= self.0.line {
             return Err(PoolError::Full {
-                size: self.0.size,
+                size: self.size(),
                 waiting,
             });
         }
@@ -234,7 +256,9 @@ impl<T> Drop for Lease<T> {
         let mut item = self.item.take();
         loop {
             let mut state = self.pool.state.lock();
-            let Some(next) = state.line.pop_front() else {
+            let shrunk = state.in_use > self.pool.size.load(Ordering::Acquire);
+            let next = if shrunk { None } else { state.line.pop_front() };
+            let Some(next) = next else {
                 state.in_use -= 1;
                 state.idle.extend(item);
                 return;

@@ -1,10 +1,16 @@
 //! The HTTP/1.1 connections of a client, and the retry of a request that met a closing one.
 
 use super::{Connection, Failure};
+use crate::engine::check_alpn;
 use crate::{Connections, HttpError, HttpErrorKind, Reply, Request, Stages};
 use bytes::Bytes;
-use openloop_net::{Dialer, Pool};
+use openloop_net::{Dialed, Dialer, Lease, Pool, Stream};
 use tokio::task::JoinSet;
+
+/// Connections that are opened at the same time before a run: fewer than the shortest accept queue in use holds.
+const AT_ONCE: usize = 32;
+
+type Place = Lease<Box<Connection>>;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Http1 {
@@ -30,23 +36,38 @@ impl Http1 {
         }
     }
 
-    /// Opens the connections of the pool, or one to see that it can be done.
-    pub(crate) async fn prepare(&self) -> Result<(), HttpErrorKind> {
-        // The first alone: a target that cannot be reached is then reported once.
-        self.open_ahead().await?;
-        let mut opening = JoinSet::new();
-        for _ in 1..self.ahead {
-            let this = self.clone();
-            opening.spawn(async move { this.open_ahead().await });
-        }
-        while let Some(opened) = opening.join_next().await {
-            opened.map_err(|error| HttpErrorKind::Client(error.to_string()))??;
+    /// Puts a connection that is open already into the pool.
+    pub(crate) async fn seed(&self, stream: Stream) -> Result<(), HttpErrorKind> {
+        let mut lease = self.pool.lease().await?;
+        let connection = Connection::handshake(stream).await?;
+        if self.keep {
+            lease.put(Box::new(connection));
         }
         Ok(())
     }
 
-    async fn open_ahead(&self) -> Result<(), HttpErrorKind> {
-        let mut lease = self.pool.lease().await?;
+    /// Opens the connections of the pool, or one to see that it can be done.
+    ///
+    /// Every place is held until all are open, so that no connection is counted for two.
+    pub(crate) async fn prepare(&self) -> Result<(), HttpErrorKind> {
+        // The first alone: a target that cannot be reached is then tried once, not `ahead` times.
+        let mut open = vec![self.open_ahead(self.pool.lease().await?).await?];
+        let mut opening = JoinSet::new();
+        let mut more = self.ahead.saturating_sub(1);
+        loop {
+            while more > 0 && opening.len() < AT_ONCE {
+                more -= 1;
+                let (this, lease) = (self.clone(), self.pool.lease().await?);
+                opening.spawn(async move { this.open_ahead(lease).await });
+            }
+            let Some(opened) = opening.join_next().await else {
+                return Ok(());
+            };
+            open.push(opened.map_err(|error| HttpErrorKind::Client(error.to_string()))??);
+        }
+    }
+
+    async fn open_ahead(&self, mut lease: Place) -> Result<Place, HttpErrorKind> {
         let connection = match lease.take() {
             Some(open) if open.is_ready() => open,
             _ => self.open(&mut Stages::default()).await?,
@@ -54,15 +75,15 @@ impl Http1 {
         if self.keep {
             lease.put(connection);
         }
-        Ok(())
+        Ok(lease)
     }
 
     pub(crate) async fn call(
         &self,
         request: &Request,
+        mut stages: Stages,
         on_data: &mut (impl FnMut(&Bytes) + Send),
     ) -> Result<Reply, HttpError> {
-        let mut stages = Stages::default();
         self.attempt(request, &mut stages, on_data)
             .await
             .map_err(|kind| HttpError {
@@ -78,7 +99,7 @@ impl Http1 {
         on_data: &mut (impl FnMut(&Bytes) + Send),
     ) -> Result<Reply, HttpErrorKind> {
         let mut lease = self.pool.lease().await?;
-        stages.acquire = lease.waited();
+        stages.acquire += lease.waited();
         let mut connection = match lease.take() {
             Some(open) => {
                 stages.reused = true;
@@ -113,17 +134,9 @@ impl Http1 {
     /// Boxed, so that a call that needs no new connection does not carry the room for opening one.
     async fn open(&self, stages: &mut Stages) -> Result<Box<Connection>, HttpErrorKind> {
         Box::pin(async {
-            let dialed = match self.dialer.dial().await {
-                Ok(dialed) => dialed,
-                Err(error) => {
-                    stages.dial = error.timings;
-                    stages.opened += u32::from(error.timings.tls.is_some());
-                    return Err(HttpErrorKind::Dial(error.kind));
-                }
-            };
-            stages.dial = dialed.timings;
-            stages.opened += 1;
-            Ok(Box::new(Connection::handshake(dialed.stream).await?))
+            let Dialed { stream, alpn, .. } = stages.dial(&self.dialer).await?;
+            check_alpn(&stream, alpn.as_deref(), "http/1.1")?;
+            Ok(Box::new(Connection::handshake(stream).await?))
         })
         .await
     }
