@@ -1,0 +1,236 @@
+//! The books balance whatever happens: under random limits, panics, cancellations and stops, on either driver.
+
+use openloop_experiment::{InFlight, Lifecycle, Plan, Run, TimeoutFrom, drive};
+use openloop_measurer::{Describe, Verdict};
+use openloop_sched::{Precision, Rate, Ticket};
+use proptest::prelude::*;
+use std::sync::Once;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+
+#[derive(Clone, Copy, Debug)]
+struct Said(Verdict);
+
+impl Describe for Said {
+    fn verdict(&self) -> Verdict {
+        self.0
+    }
+}
+
+/// What request `seq` does: a pure function of both numbers.
+async fn work(seed: u64, seq: u64) -> Said {
+    let mut x = seed.wrapping_add(seq.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x ^= x >> 27;
+    let wait = || tokio::time::sleep(Duration::from_millis(x % 13));
+    match x % 17 {
+        0 => panic!("meant, at once"),
+        1 => {
+            tokio::task::yield_now().await;
+            panic!("meant, later")
+        }
+        2 => std::future::pending().await,
+        3 => return Said(Verdict::Failed("refused")),
+        4 => return Said(Verdict::Rejected("busy")),
+        5 => return Said(Verdict::TimedOut),
+        6..=9 => wait().await,
+        10 => tokio::task::yield_now().await,
+        _ => {}
+    }
+    Said(Verdict::Ok)
+}
+
+fn quiet() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let loud = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !info.to_string().contains("meant") {
+                loud(info);
+            }
+        }));
+    });
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    seed: u64,
+    rate: f64,
+    in_flight: InFlight,
+    timeout: Option<(u64, TimeoutFrom)>,
+    drain_ms: u64,
+    precision: Precision,
+    stop_after_ms: Option<u64>,
+    abort: bool,
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let in_flight = prop_oneof![
+        Just(InFlight::Unlimited),
+        (1_usize..40).prop_map(InFlight::Queue),
+        (1_usize..40).prop_map(InFlight::Shed),
+    ];
+    let from = prop_oneof![Just(TimeoutFrom::Intended), Just(TimeoutFrom::Dispatched)];
+    let precision = prop_oneof![
+        Just(Precision::Coarse),
+        Just(Precision::Timer),
+        Just(Precision::SPIN)
+    ];
+    (
+        any::<u64>(),
+        500.0..20_000.0,
+        in_flight,
+        prop::option::of((1_u64..20, from)),
+        0_u64..20,
+        precision,
+        prop::option::of(0_u64..60),
+        any::<bool>(),
+    )
+        .prop_map(
+            |(seed, rate, in_flight, timeout, drain_ms, precision, stop_after_ms, abort)| Case {
+                seed,
+                rate,
+                in_flight,
+                timeout,
+                drain_ms,
+                precision,
+                stop_after_ms,
+                abort,
+            },
+        )
+}
+
+fn plan(case: Case) -> Plan {
+    let mut plan = Plan::open(Rate::per_second(case.rate).unwrap())
+        .lifecycle(Lifecycle {
+            ramp_up: Duration::from_millis(10),
+            cooldown: Duration::from_millis(10),
+            ..Lifecycle::steady_only(Duration::from_millis(60))
+        })
+        .in_flight(case.in_flight)
+        .drain(Duration::from_millis(case.drain_ms))
+        .precision(case.precision)
+        .seed(case.seed);
+    if let Some((ms, from)) = case.timeout {
+        plan = plan.timeout(Duration::from_millis(ms)).timeout_from(from);
+    }
+    plan.build().unwrap()
+}
+
+async fn finish(drive: drive::Drive, case: Case) -> Run {
+    let (stop, monitor) = (drive.stop_handle(), drive.monitor());
+    let watcher = tokio::spawn(async move {
+        if let Some(ms) = case.stop_after_ms {
+            tokio::time::sleep(Duration::from_millis(ms)).await;
+            if case.abort {
+                stop.abort()
+            } else {
+                stop.stop()
+            }
+        }
+        // The identity at a glance in mid-run, on another task.
+        if let Some(live) = monitor.live() {
+            assert!(live.counts.balances(), "{:?}", live.counts);
+        }
+    });
+    let run = drive.await.unwrap();
+    watcher.await.unwrap();
+    run
+}
+
+fn balanced(run: &Run, case: Case) {
+    let counts = run.snapshot().counts();
+    assert!(counts.balances(), "{counts:?}");
+    assert_eq!((counts.waiting, counts.in_flight), (0, 0), "{counts:?}");
+    assert!(run.snapshot().obeys_littles_law());
+    if run.interrupted().is_none() {
+        assert_eq!(counts.scheduled, run.plan().preview().unwrap().total);
+    } else {
+        assert!(case.stop_after_ms.is_some());
+    }
+    if !matches!(case.in_flight, InFlight::Shed(_)) {
+        assert_eq!(counts.shed, 0);
+    }
+    let phases: u64 = run
+        .snapshot()
+        .phases()
+        .iter()
+        .map(|(_, c)| c.scheduled)
+        .sum();
+    assert_eq!(phases, counts.scheduled);
+    let steady = run.snapshot().steady();
+    assert_eq!(
+        steady.response().count(),
+        run.snapshot().steady_counts().scheduled
+    );
+}
+
+fn runtime(threads: usize) -> Runtime {
+    let mut builder = match threads {
+        0 => Builder::new_current_thread(),
+        threads => {
+            let mut builder = Builder::new_multi_thread();
+            builder.worker_threads(threads);
+            builder
+        }
+    };
+    builder.enable_all().build().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn on_the_current_runtime(case in cases(), threads in 0_usize..4) {
+        quiet();
+        let run = runtime(threads).block_on(async {
+            let drive = drive::shared(&plan(case), move |ticket: Ticket| work(case.seed, ticket.seq));
+            finish(drive, case).await
+        });
+        balanced(&run, case);
+    }
+
+    #[test]
+    fn on_threads_of_its_own(case in cases(), shards in 1_usize..4) {
+        quiet();
+        let run = runtime(0).block_on(async {
+            let factory = move |_| async move {
+                Ok::<_, std::convert::Infallible>(move |ticket: Ticket| work(case.seed, ticket.seq))
+            };
+            finish(drive::sharded(&plan(case), shards, factory), case).await
+        });
+        balanced(&run, case);
+    }
+
+    #[test]
+    fn of_users_in_a_closed_loop(seed in any::<u64>(), users in 1_usize..20, shards in 0_usize..3) {
+        quiet();
+        let plan = Plan::closed(users)
+            .think(Duration::from_millis(seed % 3))
+            .lifecycle(Lifecycle {
+                ramp_up: Duration::from_millis(10),
+                cooldown: Duration::from_millis(10),
+                ..Lifecycle::steady_only(Duration::from_millis(30))
+            })
+            .timeout(Duration::from_millis(20))
+            .drain(Duration::from_millis(20))
+            .build()
+            .unwrap();
+        // A panic ends its user; the others go on.
+        let run = runtime(1).block_on(async {
+            let work = move |ticket: Ticket| work(seed, ticket.seq);
+            match shards {
+                0 => drive::shared(&plan, work).await,
+                shards => {
+                    let factory = move |_| async move { Ok::<_, std::convert::Infallible>(work) };
+                    drive::sharded(&plan, shards, factory).await
+                }
+            }
+        });
+        let run = run.unwrap();
+        let counts = run.snapshot().counts();
+        prop_assert!(counts.balances() && counts.scheduled > 0, "{:?}", counts);
+        prop_assert_eq!((counts.waiting, counts.in_flight), (0, 0));
+        prop_assert!(run.snapshot().obeys_littles_law());
+    }
+}
