@@ -1,1 +1,53 @@
+//! One report of a run: JSON, text and live progress.
+//!
+//! A [`Report`] is a plain value, made from a run and complete in itself: it can be written as JSON, read again, and
+//! rendered elsewhere. Renderers take the report and a writer.
+//!
+//! | you want | you write |
+//! | --- | --- |
+//! | what people read after a run | [`report.write_text(stdout, &TextStyle::default())`](Report::write_text) |
+//! | what programs read | [`report.write_json(file)`](Report::write_json), [`Report::read_json`] |
+//! | what people watch during a run | [`Progress::start`] |
+//!
+//! # Example
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use openloop_experiment::{Lifecycle, Plan, Slo, drive};
+//! use openloop_report::{Report, TextStyle};
+//! use openloop_sched::Rate;
+//! use std::time::Duration;
+//!
+//! let plan = Plan::open(Rate::per_second(500.0)?)
+//!     .lifecycle(Lifecycle::steady_only(Duration::from_millis(200)))
+//!     .build()?;
+//! let run = drive::shared(&plan, |_ticket| async { /* a request */ }).await?;
+//! let slo: Slo = "p99<=100ms".parse()?;
+//!
+//! let report = Report::new(&run).with_target("nothing").with_judgement(&slo.judge(&run));
+//! let mut text = Vec::new();
+//! report.write_text(&mut text, &TextStyle::default())?;
+//! let mut json = Vec::new();
+//! report.write_json(&mut json)?;
+//! assert_eq!(Report::read_json(&*json)?, report);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What a number may be
+//! A duration is an integer of nanoseconds with the suffix `_ns`. What does not exist is `null`, never 0, and never
+//! NaN: a quantile of nothing, a rate of a phase that was not reached, a check that the platform does not allow. A
+//! quantile which is only known to be at least something has its number, and its name stands in `at_least`; text
+//! prints it as "≥ x".
 #![forbid(unsafe_code)]
+
+mod json;
+mod progress;
+mod report;
+pub mod schema;
+mod text;
+
+pub use json::ReadError;
+pub use progress::{Progress, ProgressTarget};
+pub use report::Report;
+pub use text::TextStyle;

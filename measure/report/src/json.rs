@@ -1,0 +1,76 @@
+//! A report as JSON.
+
+use crate::Report;
+use crate::schema::{self, NAME};
+use serde::Deserialize;
+use std::io;
+
+impl Report {
+    /// Writes the report as JSON, on many lines, with a line feed at the end.
+    ///
+    /// # Errors
+    /// When the writer fails.
+    pub fn write_json(&self, mut to: impl io::Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut to, self)?;
+        to.write_all(b"\n")?;
+        to.flush()
+    }
+
+    /// Reads a report that this or another version wrote.
+    ///
+    /// A newer minor version is read as far as it is known: fields that are not are left out, and the report then
+    /// is one of this version.
+    ///
+    /// # Errors
+    /// When the reader fails, the text is no report, or its major version is another.
+    pub fn read_json(mut from: impl io::Read) -> Result<Report, ReadError> {
+        let mut text = Vec::new();
+        from.read_to_end(&mut text)?;
+        let Head { schema } = serde_json::from_slice(&text).map_err(ReadError::NotAReport)?;
+        let major = schema
+            .strip_prefix(NAME)
+            .and_then(|rest| rest.strip_prefix('/'))
+            .and_then(|version| version.split_once('.'))
+            .filter(|(_, minor)| minor.parse::<u32>().is_ok())
+            .map(|(major, _)| major.to_owned());
+        match major.as_deref() {
+            Some("1") => {}
+            Some(major) if major.parse::<u32>().is_ok() => {
+                return Err(ReadError::UnknownMajor(schema));
+            }
+            _ => return Err(ReadError::UnknownSchema(schema)),
+        }
+        let mut report: Report = serde_json::from_slice(&text).map_err(ReadError::NotAReport)?;
+        report.schema = schema::tag();
+        Ok(report)
+    }
+}
+
+/// What every version has.
+#[derive(Deserialize)]
+struct Head {
+    schema: String,
+}
+
+/// Why a report cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The reader failed.
+    #[error("the report cannot be read: {0}")]
+    Io(#[from] io::Error),
+    /// Not JSON, or a field of the schema is absent or of another type.
+    #[error("this is not a report: {0}")]
+    NotAReport(#[source] serde_json::Error),
+    /// The schema of something else.
+    #[error(
+        "the schema is \"{0}\", which is no report: expected \"{NAME}/{version}\"",
+        version = schema::VERSION
+    )]
+    UnknownSchema(String),
+    /// A major version that this release does not know.
+    #[error(
+        "the schema is \"{0}\", and this release reads \"{NAME}/1.x\" alone: read it with the release that wrote it"
+    )]
+    UnknownMajor(String),
+}

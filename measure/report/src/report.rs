@@ -1,0 +1,215 @@
+//! The report of a run.
+
+use crate::schema::{
+    self, Arrivals, Backlog, Closed, Environment, Generator, Health, Interval, Kind, Latency,
+    Limits, Objective, PhaseArrivals, Summary, Validity, WorstWindow, finite, nanos,
+};
+use openloop_experiment::{Judgement, Metric, Run};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The report of a run: everything that is shown, written, compared and merged.
+///
+/// A plain value: what a renderer prints stands here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// `openloop.report/1.0`.
+    pub schema: String,
+    /// The release that made it.
+    #[serde(default)]
+    pub tool: Option<String>,
+    /// What the user calls the run.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// What was loaded: an address, a name.
+    #[serde(default)]
+    pub target: Option<String>,
+    /// The command line that made it.
+    #[serde(default)]
+    pub command: Option<String>,
+    /// `open`, `partly_open` or `closed`.
+    #[serde(rename = "loop")]
+    pub loop_kind: String,
+    /// Arrivals per second, as asked; `None` for a profile, a trace or a closed loop, which have no one rate.
+    pub asked_rate: Option<f64>,
+    /// Arrivals of the realised schedule in the steady phase, per second of it.
+    pub offered_rate: Option<f64>,
+    /// Served arrivals whose completion lies in the steady phase, per second of it.
+    pub achieved_rate: Option<f64>,
+    /// How long the steady phase lasted: as planned, or until the run was stopped.
+    pub steady_ns: u64,
+    /// Whether the run was stopped before its end.
+    #[serde(default)]
+    pub interrupted: bool,
+    /// When, in nanoseconds of the run.
+    #[serde(default)]
+    pub interrupted_at_ns: Option<u64>,
+    /// How many arrivals the whole schedule has; `None` in a closed loop.
+    #[serde(default)]
+    pub planned: Option<u64>,
+    /// Arrivals of the whole run.
+    pub arrivals: Arrivals,
+    /// Arrivals by phase.
+    #[serde(default)]
+    pub phases: Vec<PhaseArrivals>,
+    /// Arrivals of the steady phase, by outcome and class: `{"failed": {"connect_refused": 3}}`. Outcomes without
+    /// classes are not here.
+    #[serde(default)]
+    pub outcomes: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Latencies of the steady phase.
+    pub latency: Latency,
+    /// The same by kind of request, where there are kinds.
+    #[serde(default)]
+    pub kinds: BTreeMap<String, Kind>,
+    /// Named durations of the steady phase: stages of an adapter, and metrics that repeat within an arrival.
+    #[serde(default)]
+    pub metrics: BTreeMap<String, Option<Summary>>,
+    /// Named counts of the steady phase, summed over arrivals: bytes, connections opened.
+    #[serde(default)]
+    pub counts: BTreeMap<String, u64>,
+    /// Whether the run may be believed.
+    pub validity: Validity,
+    /// The service at one request at a time, where it was measured.
+    pub floor: Option<serde_json::Value>,
+    /// What the run says of an objective, where there is one.
+    pub slo: Option<Objective>,
+    /// Whether more came than was served; `None` where parts of the steady phase have no arrivals.
+    #[serde(default)]
+    pub backlog: Option<Backlog>,
+    /// The tenth of the steady phase with the highest 99th percentile of the response.
+    #[serde(default)]
+    pub worst_window: Option<WorstWindow>,
+    /// The whole run by interval.
+    pub timeline: Vec<Interval>,
+    /// The machine that the generator ran on.
+    pub environment: Option<Environment>,
+    /// What the generator itself cost.
+    #[serde(default)]
+    pub generator: Option<Generator>,
+    /// What was found after the drain.
+    #[serde(default)]
+    pub health: Option<Health>,
+    /// The limits on each arrival.
+    #[serde(default)]
+    pub limits: Option<Limits>,
+    /// The users of a closed loop.
+    #[serde(default)]
+    pub closed: Option<Closed>,
+    /// The statement of the problem that the run answers, where there is one.
+    pub problem: Option<serde_json::Value>,
+    /// From which the schedule was drawn.
+    pub seed: u64,
+}
+
+impl Report {
+    /// The report of `run`.
+    ///
+    /// It encodes every histogram and counts the schedule once more, at 20 to 40 ns an arrival.
+    #[must_use]
+    pub fn new(run: &Run) -> Self {
+        let snapshot = run.snapshot();
+        let steady = snapshot.steady();
+        let preview = run.plan().preview();
+        let mut outcomes: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+        for (outcome, class) in steady.classes() {
+            if let Some(name) = outcome.class() {
+                let classes = outcomes.entry(outcome.name().to_owned()).or_default();
+                *classes.entry(name.to_owned()).or_default() += class.response.count();
+            }
+        }
+        let named = |name: &'static str| {
+            let series = run.series(&Metric::Named(name.to_owned()));
+            (name.to_owned(), Summary::of(&series))
+        };
+        Report {
+            schema: schema::tag(),
+            tool: Some(format!("openloop {}", env!("CARGO_PKG_VERSION"))),
+            title: None,
+            target: None,
+            command: None,
+            loop_kind: run.loop_kind().name().to_owned(),
+            asked_rate: run.asked_per_second().and_then(finite),
+            offered_rate: run.offered_per_second().and_then(finite),
+            achieved_rate: run.achieved_per_second().and_then(finite),
+            steady_ns: nanos(run.steady_length()),
+            interrupted: run.interrupted().is_some(),
+            interrupted_at_ns: run.interrupted().map(|at| at.as_nanos()),
+            planned: preview.as_ref().map(|preview| preview.total),
+            arrivals: snapshot.counts().into(),
+            phases: phases(run, preview.as_ref()),
+            outcomes,
+            latency: Latency::of(run),
+            kinds: BTreeMap::new(),
+            metrics: steady.metrics().map(|(name, _)| named(name)).collect(),
+            counts: steady
+                .counts()
+                .map(|(name, count)| (name.to_owned(), count))
+                .collect(),
+            validity: Validity::of(run.validity()),
+            floor: None,
+            slo: None,
+            backlog: Backlog::of(run),
+            worst_window: WorstWindow::of(run),
+            timeline: snapshot.timeline().iter().map(Interval::of).collect(),
+            environment: Some(Environment::of(run)),
+            generator: Some(Generator::of(run)),
+            health: Some(Health::of(run)),
+            limits: Some(Limits::of(run.plan())),
+            closed: Closed::of(run.plan()),
+            problem: None,
+            seed: run.plan().seed(),
+        }
+    }
+
+    /// The same with what the run says of an objective.
+    #[must_use]
+    pub fn with_judgement(mut self, judgement: &Judgement) -> Self {
+        self.slo = Some(Objective::of(judgement));
+        self
+    }
+
+    /// The same with what was loaded: an address, a name. It is shown and written as it is: leave passwords out.
+    #[must_use]
+    pub fn with_target(mut self, target: impl Into<String>) -> Self {
+        self.target = Some(target.into());
+        self
+    }
+
+    /// The same with what the user calls the run.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// The same with the command line that made it. It is written as it is: leave passwords out.
+    #[must_use]
+    pub fn with_command(mut self, command: impl Into<String>) -> Self {
+        self.command = Some(command.into());
+        self
+    }
+}
+
+fn phases(run: &Run, preview: Option<&openloop_sched::Preview>) -> Vec<PhaseArrivals> {
+    let snapshot = run.snapshot();
+    let planned = |index: usize| Some(preview?.phases.get(index)?.1);
+    snapshot
+        .layout()
+        .spans()
+        .iter()
+        .enumerate()
+        .map(|(index, span)| PhaseArrivals {
+            name: span.phase.name().to_owned(),
+            from_ns: span.from.as_nanos(),
+            to_ns: span.to.as_nanos(),
+            planned: planned(index),
+            arrivals: snapshot
+                .phases()
+                .iter()
+                .find(|(phase, _)| *phase == span.phase)
+                .map(|(_, counts)| (*counts).into())
+                .unwrap_or_default(),
+        })
+        .collect()
+}

@@ -1,0 +1,43 @@
+//! The latencies of every report.
+
+use super::Summary;
+use openloop_experiment::{Metric, Run};
+use serde::{Deserialize, Serialize};
+
+/// The latencies of every report, over the steady phase. `null` where nothing was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Latency {
+    /// What users waited, from the intended instant: every arrival; those without an end are lower bounds.
+    pub response: Option<Summary>,
+    /// Of the arrivals that were served.
+    pub response_ok: Option<Summary>,
+    /// As an objective sees it: everything that was not served is a lower bound.
+    pub response_slo: Option<Summary>,
+    /// Inside the user's future.
+    pub service: Option<Summary>,
+    /// Service without the wait on our side of the wire: what a naive tool calls latency.
+    pub exchange: Option<Summary>,
+    /// From the intended instant to the dispatch.
+    pub schedule_delay: Option<Summary>,
+    /// From the intended instant to the release: the generator's own lateness.
+    pub lag: Option<Summary>,
+    /// From the kernel's receive stamp to the end; `null` where the adapter has no stamps.
+    pub pickup: Option<Summary>,
+}
+
+impl Latency {
+    pub(crate) fn of(run: &Run) -> Self {
+        let summary = |metric| Summary::of(&run.series(&metric));
+        Latency {
+            response: summary(Metric::Response),
+            response_ok: summary(Metric::ResponseOk),
+            response_slo: summary(Metric::ResponseSlo),
+            service: summary(Metric::Service),
+            exchange: summary(Metric::Exchange),
+            schedule_delay: summary(Metric::ScheduleDelay),
+            lag: summary(Metric::Lag),
+            pickup: summary(Metric::Pickup),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The parts of a report, as they stand in `report.json`.
+//!
+//! Field names are a contract. Within the major version 1 fields may be added, and none is removed, renamed or given
+//! another meaning; readers ignore what they do not know.
+
+mod aftermath;
+mod arrivals;
+mod bounds;
+mod latency;
+mod machine;
+mod objective;
+mod setup;
+mod summary;
+mod timeline;
+mod validity;
+
+pub use aftermath::{Backlog, Health, WorstWindow};
+pub use arrivals::{Arrivals, Kind, PhaseArrivals};
+pub use bounds::LowerBounds;
+pub use latency::Latency;
+pub use machine::{Environment, Generator};
+pub use objective::{Finding, Objective};
+pub use setup::{Closed, Limits};
+pub use summary::{Part, Parts, Summary};
+pub use timeline::Interval;
+pub use validity::{Check, Validity};
+
+use std::time::Duration;
+
+/// The name of the schema.
+pub const NAME: &str = "openloop.report";
+/// The version that is written.
+pub const VERSION: &str = "1.0";
+
+/// What `schema` says in a report of this version.
+pub(crate) fn tag() -> String {
+    format!("{NAME}/{VERSION}")
+}
+
+/// JSON has no NaN and no infinity.
+pub(crate) fn finite(x: f64) -> Option<f64> {
+    x.is_finite().then_some(x)
+}
+
+pub(crate) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
