@@ -58,7 +58,6 @@ async fn a_paused_clock_is_seen_and_named() {
     assert!(clock_is_paused());
     let pacer = |precision| Pacer::new(schedule("1/1s"), Instant::now(), precision).unwrap();
     assert_eq!(pacer(Precision::SPIN).precision(), Precision::Coarse);
-    #[cfg(target_os = "linux")]
     assert_eq!(
         pacer(Precision::Timer).fallback(),
         Some(&Fallback::PausedClock)

@@ -304,15 +304,19 @@ mod tests {
         let schedule = Schedule::new("100/100ms".parse().unwrap(), Arrivals::Constant, 1);
         let mut pacer = Pacer::new(schedule, Instant::now(), Precision::SPIN).unwrap();
         for seq in 0..10 {
+            let mut due = None;
             if seq == 3 {
-                // In the middle of a wait.
+                // In the middle of a wait, unless the machine has been away for as long.
                 let poll = poll_fn(|cx| Poll::Ready(Pin::new(&mut pacer).poll_next(cx))).await;
-                assert!(poll.is_pending());
+                if let Poll::Ready(ready) = poll {
+                    due = ready;
+                }
                 pacer.fall_back(Fallback::Timer("gone".to_owned()));
             }
-            let due = poll_fn(|cx| Pin::new(&mut pacer).poll_next(cx))
-                .await
-                .unwrap();
+            if due.is_none() {
+                due = poll_fn(|cx| Pin::new(&mut pacer).poll_next(cx)).await;
+            }
+            let due = due.unwrap();
             assert_eq!(due.ticket.seq, seq);
             assert!(due.fired >= due.ticket.intended);
         }
