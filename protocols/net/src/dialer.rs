@@ -1,5 +1,6 @@
 //! Opening a connection, each part timed.
 
+use crate::socket::KeepStamping;
 use crate::tls::Prepared;
 use crate::{
     DialError, DialErrorKind, DialTimings, Socket, SocketCounts, Stream, SynBackoff, Tls, TlsError,
@@ -56,6 +57,7 @@ struct Settings {
     tls: Option<Prepared>,
     syn_backoff: SynBackoff,
     counts: SocketCounts,
+    _stamping: KeepStamping,
 }
 
 /// An open connection and what each part of opening it took.
@@ -154,6 +156,7 @@ impl DialerBuilder {
             tls,
             syn_backoff: SynBackoff::of_this_machine(),
             counts: self.counts,
+            _stamping: KeepStamping::new(),
         })))
     }
 }

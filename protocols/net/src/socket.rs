@@ -6,7 +6,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 /// A connected TCP socket. On Linux each read remembers when the kernel received the bytes (see [`Stamps`]).
 #[derive(Debug)]
@@ -91,13 +91,28 @@ impl AsyncWrite for Socket {
     }
 }
 
+/// Keeps the kernel stamping while no connection is open.
+///
+/// It stamps packets only while some socket asks for it, and turns that on some time after it was asked: the first
+/// answers on the first socket would have no stamp, and so would all answers where every request has a connection
+/// of its own. This socket asks and is never connected.
+#[derive(Debug)]
+pub(crate) struct KeepStamping(#[expect(dead_code, reason = "held open")] Option<TcpSocket>);
+
+impl KeepStamping {
+    pub(crate) fn new() -> Self {
+        KeepStamping(TcpSocket::new_v4().ok().filter(ask_for_stamps))
+    }
+}
+
 #[cfg(target_os = "linux")]
-fn ask_for_stamps(tcp: &TcpStream) -> bool {
-    nix::sys::socket::setsockopt(tcp, nix::sys::socket::sockopt::ReceiveTimestampns, &true).is_ok()
+fn ask_for_stamps(socket: &impl std::os::fd::AsFd) -> bool {
+    use nix::sys::socket::{setsockopt, sockopt::ReceiveTimestampns};
+    setsockopt(socket, ReceiveTimestampns, &true).is_ok()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn ask_for_stamps(_: &TcpStream) -> bool {
+fn ask_for_stamps<S>(_: &S) -> bool {
     false
 }
 
