@@ -48,11 +48,70 @@ impl<W: io::Write> Lines<W> {
         // Nobody can be told that nothing can be told.
         let _ = writeln!(
             self.to,
-            "{:<9} {:<16} {}",
+            "{:<9} {:<24} {}",
             view.stage.name(),
             view.time(),
             view.figures()
         );
         let _ = self.to.flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STEADY: Stage = Stage::Phase("steady");
+
+    #[test]
+    fn a_line_is_written_every_so_often_and_at_every_change_of_phase() {
+        let mut lines = Lines::new(Duration::from_secs(5), Vec::new());
+        let start = Instant::now();
+        for tenth in 0..=430 {
+            let secs = tenth / 10;
+            let stage = match secs {
+                0 => Stage::Starting,
+                1..7 => Stage::Phase("warm_up"),
+                7..40 => STEADY,
+                _ => Stage::Drain,
+            };
+            let now = start + Duration::from_millis(tenth * 100);
+            lines.show(stage, now, &|| Some(View::example(stage, secs)));
+        }
+        let text = String::from_utf8(lines.to).unwrap();
+        let starts: Vec<&str> = text.lines().map(|line| line[..15].trim_end()).collect();
+        assert_eq!(
+            starts,
+            [
+                "warm_up   1 s o",
+                "warm_up   6 s o",
+                "steady    7 s o",
+                "steady    12 s",
+                "steady    17 s",
+                "steady    22 s",
+                "steady    27 s",
+                "steady    32 s",
+                "steady    37 s",
+                "drain     40 s,",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_run_is_looked_at_only_when_a_line_is_due() {
+        let mut lines = Lines::new(Duration::from_secs(5), Vec::new());
+        let start = Instant::now();
+        lines.show(STEADY, start, &|| Some(View::example(STEADY, 12)));
+        lines.show(STEADY, start + Duration::from_secs(4), &|| {
+            panic!("not due")
+        });
+        assert_eq!(lines.to.iter().filter(|byte| **byte == b'\n').count(), 1);
+    }
+
+    #[test]
+    fn a_writer_that_fails_costs_the_run_nothing() {
+        let mut room = [0_u8; 10];
+        let mut lines = Lines::new(Duration::ZERO, &mut room[..]);
+        lines.last(Some(View::example(STEADY, 12)));
     }
 }

@@ -1,6 +1,6 @@
 //! What there is to see of a run in progress.
 
-use crate::text::units::{Ns, count, length, rate};
+use crate::text::units::{Ns, count, rate};
 use openloop_experiment::Plan;
 use openloop_experiment::drive::Monitor;
 use openloop_measurer::{Counts, Live, Value};
@@ -82,12 +82,17 @@ impl View {
         self.counts.ended() - self.counts.ok
     }
 
+    /// How much of the run is over, in whole seconds, and how much is left.
     pub(super) fn time(&self) -> String {
-        let end = self.end.as_nanos();
-        let of = |ns: u64| length(ns / 100_000_000 * 100_000_000);
-        match self.now < self.end {
-            true => format!("{} of {}", of(self.now.as_nanos()), of(end)),
-            false => format!("{} and {}", of(end), of(self.now.as_nanos() - end)),
+        let secs = |ns: u64| format!("{} s", ns / 1_000_000_000);
+        let (now, end) = (self.now.as_nanos(), self.end.as_nanos());
+        match end.checked_sub(now).filter(|left| *left > 0) {
+            Some(left) => format!("{} of {}, {} left", secs(now), secs(end), secs(left)),
+            None => format!(
+                "{}, and {} of drain",
+                secs(end),
+                secs(now.saturating_sub(end))
+            ),
         }
     }
 
@@ -112,5 +117,44 @@ impl View {
         }
         figures.push(format!("errors {}", count(self.errors())));
         figures.join("  ")
+    }
+}
+
+#[cfg(test)]
+impl View {
+    /// A run of 40 s at 2000/s, `secs` after its start.
+    pub(super) fn example(stage: Stage, secs: u64) -> Self {
+        let at = |secs: u64| Offset::from_nanos(secs * 1_000_000_000);
+        let mut counts = Counts::default();
+        (counts.scheduled, counts.ok, counts.failed, counts.in_flight) = (24_010, 23_998, 2, 10);
+        View {
+            stage,
+            now: at(secs),
+            end: at(40),
+            asked: Some(2000.0),
+            achieved: Some(1998.4),
+            counts,
+            p50: Some(Value::Exact(1_230_000)),
+            p99: Some(Value::AtLeast(4_560_000)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_glance_shows_rates_latencies_and_errors_and_marks_lower_bounds() {
+        let view = View::example(Stage::Phase("steady"), 12);
+        assert_eq!(
+            view.figures(),
+            "asked 2000/s  ok 1998/s  in flight 10  p50 1.23 ms  p99 ≥ 4.56 ms  errors 2"
+        );
+        assert_eq!(view.time(), "12 s of 40 s, 28 s left");
+        assert_eq!(
+            View::example(Stage::Drain, 43).time(),
+            "40 s, and 3 s of drain"
+        );
     }
 }

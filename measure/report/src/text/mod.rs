@@ -1,26 +1,37 @@
 //! A report as text for people at a terminal.
 
+mod books;
+mod latency;
+mod page;
 mod style;
+mod table;
 pub(crate) mod units;
+mod verdict;
 
 pub use style::TextStyle;
 
 use crate::Report;
+use page::Page;
 use std::io;
 
 impl Report {
     /// Writes what people read after a run: what it is worth first, then what it found.
     ///
+    /// A lower bound is written as "≥ x". Durations have three significant digits; what is exact is in the JSON.
+    ///
     /// # Errors
     /// When the writer fails.
-    pub fn write_text(&self, mut to: impl io::Write, style: &TextStyle) -> io::Result<()> {
-        let _ = style.paint(style::Tone::Plain, "");
-        let valid = if self.validity.valid {
-            "VALID"
-        } else {
-            "INVALID"
-        };
-        writeln!(to, "{valid}")?;
-        to.flush()
+    pub fn write_text(&self, to: impl io::Write, style: &TextStyle) -> io::Result<()> {
+        let mut page = Page::new(to, *style);
+        verdict::write(self, &mut page)?;
+        verdict::objective(self, &mut page)?;
+        page.blank()?;
+        books::rates(self, &mut page)?;
+        books::arrivals(self, &mut page)?;
+        page.blank()?;
+        latency::write(self, &mut page)?;
+        latency::stages(self, &mut page)?;
+        books::aftermath(self, &mut page)?;
+        page.flush()
     }
 }

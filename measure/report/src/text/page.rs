@@ -1,0 +1,67 @@
+//! Lines on their way to a writer.
+
+use super::style::{TextStyle, Tone};
+use super::table::{Table, columns, wrapped};
+use std::io;
+
+/// How wide the names of the sections are.
+const LABEL: usize = 11;
+
+/// Sections of text: a label to the left, and what belongs to it beside it.
+#[derive(Debug)]
+pub(super) struct Page<W> {
+    to: W,
+    style: TextStyle,
+}
+
+impl<W: io::Write> Page<W> {
+    pub(super) fn new(to: W, style: TextStyle) -> Self {
+        Page { to, style }
+    }
+
+    pub(super) fn style(&self) -> &TextStyle {
+        &self.style
+    }
+
+    pub(super) fn blank(&mut self) -> io::Result<()> {
+        writeln!(self.to)
+    }
+
+    /// A line that begins with `word` in its tone, and goes on with `text`.
+    pub(super) fn headline(&mut self, word: &str, tone: Tone, text: &str) -> io::Result<()> {
+        let lines = wrapped(&format!("{word} {text}"), self.style.width);
+        for (index, line) in lines.iter().enumerate() {
+            match line.strip_prefix(word) {
+                Some(rest) if index == 0 => {
+                    let word = self.style.paint(tone, word);
+                    writeln!(self.to, "{word}{}", self.style.paint(Tone::Strong, rest))?;
+                }
+                _ => writeln!(self.to, "{}", self.style.paint(Tone::Strong, line))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// `text` beside its label, in as many lines as it takes.
+    pub(super) fn entry(&mut self, label: &str, tone: Tone, text: &str) -> io::Result<()> {
+        let width = self.style.width.saturating_sub(LABEL).max(20);
+        for (index, line) in wrapped(text, width).iter().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            let blanks = " ".repeat(LABEL.saturating_sub(columns(label)));
+            let label = self.style.paint(Tone::Faint, label);
+            writeln!(self.to, "{label}{blanks}{}", self.style.paint(tone, line))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn table(&mut self, table: &Table) -> io::Result<()> {
+        for line in table.lines(&self.style, 0) {
+            writeln!(self.to, "{line}")?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}

@@ -1,0 +1,137 @@
+//! What the run is worth.
+
+use super::page::Page;
+use super::style::Tone;
+use super::units::{count, length, rate};
+use crate::Report;
+use std::io;
+
+/// The verdict, whether the run may be believed, and what kind of run it was.
+pub(super) fn write<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+    let (word, tone, meaning) = verdict(report);
+    let mut first = vec![meaning.to_owned()];
+    if let Some(at) = report.interrupted_at_ns {
+        first.push(format!("INTERRUPTED at {}", length(at)));
+    } else if report.interrupted {
+        first.push("INTERRUPTED".to_owned());
+    }
+    if report.loop_kind != "open" {
+        let users = report
+            .closed
+            .map(|closed| format!(" of {} users", count(closed.users)));
+        let kind = report.loop_kind.replace('_', " ").to_uppercase();
+        first.push(format!("{kind} LOOP{}", users.unwrap_or_default()));
+    }
+    page.headline(word, tone, &first.join("; "))?;
+    setup(report, page)?;
+    for fault in report.validity.faults() {
+        let text = format!("{}: {}", fault.name, fault.why);
+        page.entry("fault", Tone::Bad, &text)?;
+    }
+    Ok(())
+}
+
+fn verdict(report: &Report) -> (&'static str, Tone, &'static str) {
+    let verdict = report.slo.as_ref().map(|slo| slo.verdict.as_str());
+    match verdict {
+        _ if !report.validity.valid => (
+            "INVALID:",
+            Tone::Bad,
+            "the generator or its machine failed, so the run says nothing of the service",
+        ),
+        None => (
+            "VALID:",
+            Tone::Good,
+            "the run may be believed; no objective was given",
+        ),
+        Some("pass") => (
+            "PASS:",
+            Tone::Good,
+            "the objective is kept, and the run may be believed",
+        ),
+        Some("fail") => (
+            "FAIL:",
+            Tone::Bad,
+            "the objective is broken, and the run may be believed",
+        ),
+        Some("infeasible") => (
+            "INFEASIBLE:",
+            Tone::Bad,
+            "the service needs longer than the objective even when it is idle",
+        ),
+        Some("inconclusive") => (
+            "INCONCLUSIVE:",
+            Tone::Doubtful,
+            "the run may be believed, but its data cannot tell",
+        ),
+        Some("invalid") => ("INVALID:", Tone::Bad, "the run says nothing of the service"),
+        Some(_) => (
+            "UNKNOWN:",
+            Tone::Doubtful,
+            "the verdict is of a newer release",
+        ),
+    }
+}
+
+/// What was run, in one sentence.
+fn setup<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+    if let Some(title) = &report.title {
+        page.entry("title", Tone::Plain, title)?;
+    }
+    if let Some(target) = &report.target {
+        page.entry("target", Tone::Plain, target)?;
+    }
+    let steady = report.phases.iter().find(|phase| phase.name == "steady");
+    let lead = steady.map_or(0, |steady| steady.from_ns);
+    let mut load = match (report.asked_rate, &report.closed) {
+        (Some(asked), _) => format!(
+            "{} asked, {} measured",
+            rate(asked),
+            length(report.steady_ns)
+        ),
+        (None, Some(closed)) => format!(
+            "{} users, {} of think time, {} measured",
+            count(closed.users),
+            length(closed.think_ns),
+            length(report.steady_ns)
+        ),
+        (None, None) => format!(
+            "a profile or a trace, {} measured",
+            length(report.steady_ns)
+        ),
+    };
+    if lead > 0 {
+        load.push_str(&format!(" after {} of ramp-up and warm-up", length(lead)));
+    }
+    page.entry("load", Tone::Plain, &load)
+}
+
+/// The objective, bound by bound.
+pub(super) fn objective<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+    let Some(slo) = &report.slo else {
+        return Ok(());
+    };
+    for (index, finding) in slo.findings.iter().enumerate() {
+        let label = if index == 0 { "objective" } else { "" };
+        let tone = match finding.verdict.as_str() {
+            "pass" => Tone::Good,
+            "inconclusive" => Tone::Doubtful,
+            _ => Tone::Bad,
+        };
+        let text = format!(
+            "{} {}: {}",
+            finding.bound,
+            finding.verdict.to_uppercase(),
+            finding.why
+        );
+        page.entry(label, tone, &text)?;
+    }
+    // Faults of the generator stand above already, and the backlog has a line of its own.
+    let told = |why: &&String| {
+        report.validity.faults().any(|fault| fault.why == **why) || why.contains("backlog")
+    };
+    for why in slo.why.iter().filter(|why| !told(why)) {
+        page.entry("", Tone::Doubtful, why)?;
+    }
+    Ok(())
+}

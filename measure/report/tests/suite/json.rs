@@ -1,0 +1,298 @@
+use crate::fixture::{calm, excused, mixed, on_any_machine, overloaded, stopped, stopped_early};
+use crate::golden::assert_golden;
+use openloop_experiment::Slo;
+use openloop_report::{ReadError, Report};
+use serde_json::{Value, json};
+
+fn json_of(report: &Report) -> String {
+    let mut json = Vec::new();
+    report.write_json(&mut json).unwrap();
+    String::from_utf8(json).unwrap()
+}
+
+fn value_of(report: &Report) -> Value {
+    serde_json::from_str(&json_of(report)).unwrap()
+}
+
+fn read(value: &Value) -> Result<Report, ReadError> {
+    Report::read_json(value.to_string().as_bytes())
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_report_of_a_run_on_the_paused_clock_is_this_file() {
+    let run = excused(mixed().await);
+    let slo: Slo = "p50<=1s, p99<=300ms, errors<=5%".parse().unwrap();
+    let report = Report::new(&run)
+        .with_target("http://service.test/")
+        .with_title("mixed outcomes")
+        .with_command("loadgen http http://service.test/ --rate 20")
+        .with_judgement(&slo.judge(&run));
+    assert_golden("mixed.json", &json_of(&on_any_machine(report)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_read_and_written_again_is_the_same_to_the_last_byte() {
+    let slo: Slo = "p99<=300ms, connect.p99<=1s, mean<=1s".parse().unwrap();
+    for run in [
+        mixed().await,
+        overloaded().await,
+        stopped().await,
+        stopped_early().await,
+    ] {
+        let report = Report::new(&run).with_judgement(&slo.judge(&run));
+        let json = json_of(&report);
+        let again = Report::read_json(json.as_bytes()).unwrap();
+        assert_eq!(again, report);
+        assert_eq!(json_of(&again), json);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_fields_of_the_schema_are_all_there() {
+    let value = value_of(&Report::new(&mixed().await));
+    assert_eq!(value["schema"], "openloop.report/1.0");
+    assert_eq!(value["loop"], "open");
+    for field in [
+        "asked_rate",
+        "offered_rate",
+        "achieved_rate",
+        "steady_ns",
+        "arrivals",
+        "latency",
+        "kinds",
+        "metrics",
+        "validity",
+        "floor",
+        "slo",
+        "timeline",
+        "environment",
+        "problem",
+        "seed",
+    ] {
+        assert!(value.get(field).is_some(), "{field}");
+    }
+    for field in [
+        "count",
+        "min_ns",
+        "mean_ns",
+        "max_ns",
+        "stddev_ns",
+        "p50_ns",
+        "p90_ns",
+        "p95_ns",
+        "p99_ns",
+        "p99_9_ns",
+        "p99_99_ns",
+        "at_least",
+        "interval",
+        "histogram",
+    ] {
+        assert!(value["latency"]["response"].get(field).is_some(), "{field}");
+    }
+    for field in ["name", "pass", "value", "limit", "why"] {
+        assert!(
+            value["validity"]["checks"][0].get(field).is_some(),
+            "{field}"
+        );
+    }
+    assert_eq!(value["kinds"], json!({}));
+    assert_eq!(value["floor"], Value::Null);
+    assert_eq!(value["problem"], Value::Null);
+    assert_eq!(value["slo"], Value::Null);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_arrival_has_one_outcome_in_total_by_phase_and_by_interval() {
+    for run in [
+        mixed().await,
+        overloaded().await,
+        stopped().await,
+        stopped_early().await,
+    ] {
+        let report = Report::new(&run);
+        assert!(report.arrivals.balances());
+        assert!(report.arrivals.scheduled > 0);
+        let by_phase: u64 = report
+            .phases
+            .iter()
+            .map(|phase| phase.arrivals.scheduled)
+            .sum();
+        assert_eq!(by_phase, report.arrivals.scheduled);
+        let by_interval: u64 = report
+            .timeline
+            .iter()
+            .map(|interval| interval.ended.ok)
+            .sum();
+        assert_eq!(by_interval, report.arrivals.ok);
+        assert!(
+            report
+                .timeline
+                .iter()
+                .all(|interval| interval.ended.balances())
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_at_its_rate_gives_what_was_planned() {
+    let report = Report::new(&calm().await);
+    // 20/s: 20 in the ramp of 2 s, 40 in the warm-up, 400, and 20 in the cooldown.
+    let planned: Vec<_> = report.phases.iter().map(|phase| phase.planned).collect();
+    assert_eq!(planned, [Some(20), Some(40), Some(400), Some(20)]);
+    assert_eq!(report.planned, Some(480));
+    assert_eq!(report.arrivals.ok, 480);
+    assert_eq!(report.offered_rate, Some(20.0));
+    assert_eq!(report.asked_rate, Some(20.0));
+    let response = report.latency.response.unwrap();
+    assert_eq!(response.count, 400);
+    assert!(response.at_least.is_empty());
+    assert_eq!(response.parts, None);
+    assert_eq!(response.at_least_histogram, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_empty_is_null_and_never_zero() {
+    let report = Report::new(&stopped_early().await);
+    let value = value_of(&report);
+    assert_eq!(report.steady_ns, 0);
+    for field in [
+        "offered_rate",
+        "achieved_rate",
+        "worst_window",
+        "slo",
+        "closed",
+    ] {
+        assert_eq!(value[field], Value::Null, "{field}");
+    }
+    for name in [
+        "response",
+        "response_ok",
+        "response_slo",
+        "service",
+        "exchange",
+        "schedule_delay",
+        "lag",
+        "pickup",
+    ] {
+        assert_eq!(value["latency"].get(name), Some(&Value::Null), "{name}");
+    }
+    assert_eq!(value["interrupted"], true);
+    let mixed = value_of(&Report::new(&mixed().await));
+    // No adapter with receive stamps took part.
+    assert_eq!(mixed["latency"]["pickup"], Value::Null);
+    let idle = mixed["timeline"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|interval| interval["arrivals"] == 0);
+    let idle = idle.expect("the drain has intervals without arrivals");
+    assert_eq!(
+        [&idle["p50_ns"], &idle["max_ns"], &idle["max_lag_ns"]],
+        [&Value::Null; 3]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quantile_on_arrivals_that_were_not_served_is_named_as_a_lower_bound() {
+    let value = value_of(&Report::new(&mixed().await));
+    let latency = &value["latency"];
+    // One of 400 never ended: the 399th value is exact, the 400th is not.
+    assert_eq!(
+        latency["response"]["at_least"],
+        json!(["mean_ns", "max_ns", "p99_9_ns", "p99_99_ns"])
+    );
+    assert_eq!(latency["response_ok"]["at_least"], json!([]));
+    let slo = latency["response_slo"]["at_least"].as_array().unwrap();
+    assert!(
+        slo.contains(&json!("p99_ns")) && !slo.contains(&json!("p95_ns")),
+        "{slo:?}"
+    );
+    assert!(latency["response_slo"]["interval"].get("p99_ns").is_none());
+    assert!(latency["response_slo"]["interval"].get("p50_ns").is_some());
+    // What is not a lower bound is in the one histogram, what is in the other.
+    let parts = &latency["response_slo"]["parts"];
+    let (measured, at_least) = (&parts["measured"]["count"], &parts["at_least"]["count"]);
+    assert_eq!(
+        measured.as_u64().unwrap() + at_least.as_u64().unwrap(),
+        latency["response_slo"]["count"].as_u64().unwrap()
+    );
+    assert!(latency["response_slo"]["at_least_histogram"].is_string());
+}
+
+#[tokio::test(start_paused = true)]
+async fn outcomes_are_counted_by_class() {
+    let report = Report::new(&mixed().await);
+    let steady = report
+        .phases
+        .iter()
+        .find(|phase| phase.name == "steady")
+        .unwrap();
+    assert_eq!(
+        report.outcomes["failed"]["connect_refused"],
+        steady.arrivals.failed
+    );
+    assert_eq!(
+        report.outcomes["rejected"]["http_503"],
+        steady.arrivals.rejected
+    );
+    assert_eq!(
+        report.counts["connections_opened"],
+        report.metrics["connect"].as_ref().unwrap().count
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_newer_minor_version_is_read_and_its_new_fields_are_passed_over() {
+    let report = Report::new(&calm().await);
+    let mut value = value_of(&report);
+    value["schema"] = json!("openloop.report/1.17");
+    value["carbon"] = json!({"grams": 3});
+    value["latency"]["response"]["p99_999_ns"] = json!(1);
+    assert_eq!(read(&value).unwrap(), report);
+}
+
+#[tokio::test(start_paused = true)]
+async fn additions_may_be_absent_and_fields_of_the_schema_may_not() {
+    let report = Report::new(&calm().await);
+    let mut value = value_of(&report);
+    let fields = value.as_object_mut().unwrap();
+    for addition in [
+        "tool",
+        "phases",
+        "outcomes",
+        "counts",
+        "generator",
+        "health",
+        "backlog",
+        "worst_window",
+        "limits",
+        "planned",
+    ] {
+        fields.remove(addition).unwrap();
+    }
+    assert_eq!(read(&value).unwrap().latency, report.latency);
+    value.as_object_mut().unwrap().remove("arrivals");
+    let error = read(&value).unwrap_err();
+    assert!(matches!(error, ReadError::NotAReport(_)));
+    assert!(error.to_string().contains("arrivals"), "{error}");
+}
+
+#[test]
+fn what_is_no_report_of_this_major_version_is_refused_by_name() {
+    let refused = |text: &str| Report::read_json(text.as_bytes()).unwrap_err();
+    let error = refused(r#"{"schema": "openloop.report/2.0"}"#);
+    assert!(matches!(error, ReadError::UnknownMajor(_)));
+    assert!(error.to_string().contains("openloop.report/2.0"), "{error}");
+    for schema in [
+        "other/1.0",
+        "openloop.report/1",
+        "openloop.report/x.0",
+        "openloop.report/1.x",
+    ] {
+        let error = refused(&json!({ "schema": schema }).to_string());
+        assert!(matches!(error, ReadError::UnknownSchema(_)), "{schema}");
+        assert!(error.to_string().contains(schema), "{error}");
+    }
+    assert!(matches!(refused("{}"), ReadError::NotAReport(_)));
+    assert!(matches!(refused("p99: 3 ms"), ReadError::NotAReport(_)));
+}
