@@ -25,26 +25,37 @@ pub struct Slice {
     weighted_ns: i128,
 }
 
-/// The steady phase in [`SLICES`] equal slices of time.
+/// The steady phase in [`SLICES`] slices of equal length; the last ones are shorter or empty where the length of
+/// the phase in nanoseconds is no multiple of their number.
 #[derive(Clone, Debug)]
 pub struct Course {
     span: Span,
+    slice_ns: u64,
     before: i64,
     slices: Vec<Slice>,
 }
 
 impl Course {
     pub(crate) fn new(span: Span) -> Self {
+        let length = u64::try_from(span.length().as_nanos()).unwrap_or(u64::MAX);
         Course {
             span,
+            slice_ns: length.div_ceil(SLICES as u64).max(1),
             before: 0,
             slices: vec![Slice::default(); SLICES],
         }
     }
 
-    pub(crate) fn record(&mut self, sample: &Sample) {
-        if self.span.contains(sample.intended) {
-            let index = self.index(sample.intended);
+    /// The slice in which `at` lies; `None` outside the phase.
+    #[inline]
+    pub(crate) fn index(&self, at: Offset) -> Option<usize> {
+        let into = at.as_nanos().checked_sub(self.span.from.as_nanos())?;
+        (at < self.span.to).then_some((into / self.slice_ns) as usize)
+    }
+
+    /// Takes in an arrival that was intended in the slice `index`, if in any.
+    pub(crate) fn record(&mut self, sample: &Sample, index: Option<usize>) {
+        if let Some(index) = index {
             let slice = &mut self.slices[index];
             let response = sample
                 .ended
@@ -65,31 +76,21 @@ impl Course {
     }
 
     fn change(&mut self, at: Offset, by: i64) {
-        if at < self.span.from {
-            self.before += by;
-        } else if at < self.span.to {
-            let index = self.index(at);
+        if let Some(index) = self.index(at) {
             let left = self.start(index + 1).saturating_sub(at.as_nanos());
             let slice = &mut self.slices[index];
             slice.change += by;
             slice.weighted_ns += i128::from(by) * i128::from(left);
+        } else if at < self.span.from {
+            self.before += by;
         }
     }
 
-    fn index(&self, at: Offset) -> usize {
-        let into = u128::from(at.as_nanos() - self.span.from.as_nanos());
-        let length = self.span.length().as_nanos().max(1);
-        usize::try_from(into * SLICES as u128 / length)
-            .unwrap_or(SLICES)
-            .min(SLICES - 1)
-    }
-
-    /// Start of a slice in nanoseconds of the run; of the one past the last, the end of the phase.
+    /// Start of a slice in nanoseconds of the run, within the phase.
     fn start(&self, index: usize) -> u64 {
-        let length = self.span.length().as_nanos();
-        // The first instant that `index` maps to this slice.
-        let into = (index as u128 * length).div_ceil(SLICES as u128);
-        self.span.from.as_nanos() + u64::try_from(into).unwrap_or(u64::MAX)
+        let from = self.span.from.as_nanos();
+        from.saturating_add(self.slice_ns.saturating_mul(index as u64))
+            .min(self.span.to.as_nanos())
     }
 
     /// The slices in order.
@@ -175,6 +176,10 @@ mod tests {
         }
     }
 
+    fn record(course: &mut Course, sample: &Sample) {
+        course.record(sample, course.index(sample.intended));
+    }
+
     fn course() -> Course {
         let layout = Layout::new(&[
             (Phase::WarmUp, Duration::from_secs(1)),
@@ -187,9 +192,9 @@ mod tests {
     #[test]
     fn the_mean_in_flight_is_the_area_of_the_stays_that_overlap() {
         let mut course = course();
-        course.record(&sample(500, 500, 1500, Outcome::Ok)); // half a second inside
-        course.record(&sample(2000, 2000, 4000, Outcome::Ok)); // two seconds
-        course.record(&sample(12_500, 12_500, 20_000, Outcome::Ok)); // the last half second
+        record(&mut course, &sample(500, 500, 1500, Outcome::Ok)); // half a second inside
+        record(&mut course, &sample(2000, 2000, 4000, Outcome::Ok)); // two seconds
+        record(&mut course, &sample(12_500, 12_500, 20_000, Outcome::Ok)); // the last half second
         let means = course.in_flight_means(12);
         let expected = [0.5, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5];
         for (mean, expected) in means.iter().zip(expected) {
@@ -204,7 +209,10 @@ mod tests {
             let intended = 1000 + i;
             let stall = (3000..4000).contains(&intended) || (8000..8100).contains(&intended);
             let took = if stall { 500 } else { 1 };
-            course.record(&sample(intended, intended, intended + took, Outcome::Ok));
+            record(
+                &mut course,
+                &sample(intended, intended, intended + took, Outcome::Ok),
+            );
         }
         assert_eq!(course.excursions_above(10_000_000), 2);
         assert_eq!(course.excursions_above(600_000_000), 0);
@@ -213,8 +221,8 @@ mod tests {
     #[test]
     fn the_mean_response_of_an_empty_part_is_none() {
         let mut course = course();
-        course.record(&sample(1000, 1000, 1004, Outcome::Failed("x")));
-        course.record(&sample(1001, 1001, 1003, Outcome::Ok));
+        record(&mut course, &sample(1000, 1000, 1004, Outcome::Failed("x")));
+        record(&mut course, &sample(1001, 1001, 1003, Outcome::Ok));
         let means = course.response_means_ns(12);
         assert_eq!(means[0], Some(3_000_000.0));
         assert!(means[1..].iter().all(Option::is_none));

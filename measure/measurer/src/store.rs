@@ -1,6 +1,6 @@
 //! Everything that is kept of finished arrivals.
 
-use crate::course::Course;
+use crate::course::{Course, SLICES};
 use crate::details::Detail;
 use crate::layout::Span;
 use crate::timeline::Timeline;
@@ -69,11 +69,9 @@ impl Store {
             counts.scheduled += 1;
             counts.add(sample.outcome);
         }
-        if self.steady.contains(sample.intended) {
-            let into = u128::from(sample.intended.as_nanos() - self.steady.from.as_nanos());
-            let window = into * WINDOWS as u128 / self.steady.length().as_nanos().max(1);
-            let window = usize::try_from(window).unwrap_or(WINDOWS).min(WINDOWS - 1);
-            self.windows[window].record(sample, details);
+        let slice = self.course.index(sample.intended);
+        if let Some(slice) = slice {
+            self.windows[slice / (SLICES / WINDOWS)].record(sample, details);
         }
         if sample.outcome == Outcome::Ok && self.steady.contains(sample.ended) {
             self.ok_completions += 1;
@@ -82,7 +80,7 @@ impl Store {
             let stay = self.steady.clamp(sample.ended) - self.steady.clamp(dispatched);
             self.stays_ns += u128::from(stay);
         }
-        self.course.record(sample);
+        self.course.record(sample, slice);
         self.timeline.record(sample);
     }
 }

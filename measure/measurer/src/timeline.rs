@@ -126,6 +126,8 @@ impl Cell {
 pub(crate) struct Timeline {
     interval_ns: u64,
     cells: Vec<Cell>,
+    /// The interval that was asked for last, and its start: most questions are about the same one.
+    recent: (usize, u64),
     /// Intervals with an open histogram, oldest use first.
     open: Vec<usize>,
 }
@@ -136,7 +138,8 @@ impl Timeline {
             interval_ns: u64::try_from(interval.as_nanos())
                 .unwrap_or(u64::MAX)
                 .max(1),
-            cells: Vec::new(),
+            cells: vec![Cell::default()],
+            recent: (0, 0),
             open: Vec::new(),
         }
     }
@@ -178,7 +181,19 @@ impl Timeline {
     }
 
     /// The interval of `at`, made if there is none yet.
+    #[inline]
     fn index(&mut self, at: Offset) -> usize {
+        let (index, start) = self.recent;
+        // Below `start` this wraps around, to more than any interval.
+        if at.as_nanos().wrapping_sub(start) < self.interval_ns {
+            return index;
+        }
+        let index = self.find(at);
+        self.recent = (index, index as u64 * self.interval_ns);
+        index
+    }
+
+    fn find(&mut self, at: Offset) -> usize {
         loop {
             let index = usize::try_from(at.as_nanos() / self.interval_ns).unwrap_or(usize::MAX);
             if index < self.cells.len() {
@@ -194,6 +209,7 @@ impl Timeline {
 
     fn coarsen(&mut self) {
         self.interval_ns = self.interval_ns.saturating_mul(2);
+        self.recent = (0, 0);
         self.open.clear();
         let mut cells = std::mem::take(&mut self.cells).into_iter();
         while let Some(mut cell) = cells.next() {
