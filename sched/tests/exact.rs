@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use openloop_sched::{Arrivals, Offset, OpTime, Profile, Rate, Schedule};
+use openloop_sched::{Arrivals, Offset, OpTime, Process, Profile, Rate, Schedule};
 
 fn rate(per_second: f64) -> Rate {
     Rate::per_second(per_second).unwrap()
@@ -163,6 +163,29 @@ fn the_inverse_of_every_joint_is_the_joint() {
         profile.integral(at(20.0)),
         OpTime::from_arrivals(21 + 7 * 13)
     );
+}
+
+/// Points 3, 1, 4, and no more.
+#[derive(Clone, Debug)]
+struct Disordered(Vec<u64>);
+
+impl Process for Disordered {
+    fn next_point(&mut self) -> Option<OpTime> {
+        self.0.pop().map(OpTime::from_arrivals)
+    }
+}
+
+#[test]
+fn a_process_of_ones_own_ends_the_schedule_and_never_turns_it_back() {
+    let profile: Profile = "1/10s".parse().unwrap();
+    let schedule = Schedule::with_process(profile, Disordered(vec![4, 1, 3]));
+    let second = 1_000_000_000;
+    assert_eq!(
+        intended(schedule.clone()),
+        [3 * second, 3 * second, 4 * second]
+    );
+    let odd = schedule.shard(1, 2).unwrap();
+    assert_eq!(intended(odd), [3 * second]);
 }
 
 mod what_users_of_other_tools_reported {

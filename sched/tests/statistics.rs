@@ -78,16 +78,28 @@ fn the_tail_of_poisson_gaps_is_whole() {
     assert!(gaps.iter().any(|&gap| gap > 12.0));
 }
 
+/// The correlation of each gap with the one `lag` later.
+fn autocorrelation(gaps: &[f64], lag: usize) -> f64 {
+    let (mean, cv) = moments(gaps);
+    let pairs = gaps.iter().zip(&gaps[lag..]);
+    let covariance = pairs.map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>() / gaps.len() as f64;
+    covariance / (cv * mean).powi(2)
+}
+
 #[test]
-fn poisson_gaps_are_independent() {
-    let gaps = points(Poisson::new(5), 1_000_000);
-    let product = |lag: usize| {
-        let pairs = gaps.iter().zip(&gaps[lag..]);
-        pairs.map(|(a, b)| (a - 1.0) * (b - 1.0)).sum::<f64>() / gaps.len() as f64
-    };
-    for lag in [1, 2, 7] {
-        // Standard error 1/√n = 0.001.
-        assert!(product(lag).abs() < 0.004, "lag {lag}: {}", product(lag));
+fn gaps_are_independent_of_the_ones_before() {
+    let gamma = |cv| Gamma::new(CoefficientOfVariation::new(cv).unwrap(), 5);
+    let samples = [
+        points(Poisson::new(5), 1_000_000),
+        points(gamma(0.5), 1_000_000),
+        points(gamma(2.0), 1_000_000),
+    ];
+    for (k, gaps) in samples.iter().enumerate() {
+        for lag in [1, 2, 7] {
+            // Standard error 1/√n = 0.001.
+            let r = autocorrelation(gaps, lag);
+            assert!(r.abs() < 0.004, "sample {k}, lag {lag}: {r}");
+        }
     }
 }
 
