@@ -1,4 +1,53 @@
 //! An honest experiment: open and closed drivers, four phases, validity and verdicts.
+//!
+//! ```text
+//!   Plan ─────► drive::shared ──┐                       ┌─► run.series(metric)   latencies and their intervals
+//!   (checked,   drive::sharded ─┴─► Drive ──.await──► Run ─► run.validity()      may it be believed?
+//!    a value)                       │                   └─► slo.judge(&run)      does it keep its objective?
+//!                                   └─► stop_handle(), monitor()
+//! ```
+//!
+//! | you want to | you write |
+//! | --- | --- |
+//! | send at a rate, whatever the service does | [`Plan::open`] |
+//! | follow a day's traffic, or a trace | [`Plan::profile`], [`Plan::recorded`] |
+//! | model batch workers | [`Plan::closed`] |
+//! | measure from your own test suite | [`drive::shared`] |
+//! | load a service as hard as the machine can | [`drive::sharded`] |
+//! | limit what is in flight, or for how long | [`InFlight`], [`Timeout`] |
+//! | fail a test when latency is too high | [`Slo`], [`Judgement::assert`] |
+//! | end early and keep the report | [`drive::Stop`] |
+//!
+//! # Example
+//! A test that fails unless 99 % of requests are served within 50 ms of when they should have started:
+//! ```no_run
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # async fn checkout(_order: u64) -> Result<(), std::io::Error> { Ok(()) }
+//! use openloop_experiment::{Lifecycle, Plan, Slo, classified, drive};
+//! use openloop_measurer::ok_err;
+//! use openloop_sched::Rate;
+//!
+//! let plan = Plan::open(Rate::per_second(200.0)?).lifecycle(Lifecycle::quick()).build()?;
+//! let work = classified(|ticket| checkout(ticket.seq), ok_err);
+//! let run = drive::shared(&plan, work).await?;
+//! "p99<=50ms, errors<=0.1%".parse::<Slo>()?.judge(&run).assert();
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What the numbers rest on
+//! * Latency runs from the *intended* instant, which the plan fixes before anything is sent.
+//! * Intervals are by [sectioning](Series::interval): successive responses resemble each other, and intervals
+//!   that take them for independent are up to eight times too narrow.
+//! * A quantile counts as known when ten separate [excursions](openloop_measurer::Course::excursions_above) lie
+//!   above it.
+//! * [`Validity`] is about the generator and its machine, never about the service: an overloaded service is a
+//!   finding.
+//!
+//! # What panics, what returns
+//! Constructors that check return a `Result`, and a panic of the work is counted as a failure of that arrival.
+//! [`Judgement::assert`] panics by design.
 #![forbid(unsafe_code)]
 
 pub mod drive;
