@@ -72,9 +72,14 @@ pub(super) fn aftermath<W: io::Write>(report: &Report, page: &mut Page<W>) -> io
             .iter()
             .map(|(name, n)| format!("{} {}", name.replace('_', " "), count(*n)))
             .collect();
-        page.entry("counts", Tone::Plain, &counts.join(", "))?;
+        page.entry(
+            "counts",
+            Tone::Plain,
+            &format!("{} in the steady phase", counts.join(", ")),
+        )?;
     }
     generator(report, page)?;
+    machine(report, page)?;
     for (index, warning) in report.validity.warnings().enumerate() {
         let label = if index == 0 { "warnings" } else { "" };
         let waived = if warning.waived { " (waived)" } else { "" };
@@ -108,10 +113,10 @@ fn health<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
     };
     let mut found = Vec::new();
     if health.abandoned > 0 {
-        found.push(format!(
-            "{} arrivals were unfinished after the drain",
-            count(health.abandoned)
-        ));
+        found.push(match health.abandoned {
+            1 => "1 arrival was unfinished after the drain".to_owned(),
+            n => format!("{} arrivals were unfinished after the drain", count(n)),
+        });
     }
     if let Some(left) = health.descriptors_left.filter(|left| *left > 0) {
         found.push(format!("{left} more file descriptors are open than before"));
@@ -169,4 +174,29 @@ fn generator<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()
         parts.push(format!("at most {} late", Ns(generator.max_lag_ns as f64)));
     }
     page.entry("generator", Tone::Plain, &parts.join(", "))
+}
+
+fn machine<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+    let Some(environment) = &report.environment else {
+        return Ok(());
+    };
+    let mut parts = vec![format!(
+        "{} {}",
+        environment.os,
+        environment.kernel.as_deref().unwrap_or_default()
+    )];
+    parts.push(match environment.cores {
+        1 => "1 core".to_owned(),
+        n => format!("{n} cores"),
+    });
+    if let Some(clock) = &environment.clock_source {
+        parts.push(format!("clock {clock}"));
+    }
+    if let Some(load) = environment.load_average {
+        parts.push(format!("load average {load:.2}"));
+    }
+    if let Some(steal) = environment.steal.filter(|steal| *steal > 0.0) {
+        parts.push(format!("{} stolen by the hypervisor", percent(steal)));
+    }
+    page.entry("machine", Tone::Plain, &parts.join(", "))
 }

@@ -29,15 +29,12 @@ impl<W: io::Write> Page<W> {
 
     /// A line that begins with `word` in its tone, and goes on with `text`.
     pub(super) fn headline(&mut self, word: &str, tone: Tone, text: &str) -> io::Result<()> {
-        let lines = wrapped(&format!("{word} {text}"), self.style.width);
-        for (index, line) in lines.iter().enumerate() {
-            match line.strip_prefix(word) {
-                Some(rest) if index == 0 => {
-                    let word = self.style.paint(tone, word);
-                    writeln!(self.to, "{word}{}", self.style.paint(Tone::Strong, rest))?;
-                }
-                _ => writeln!(self.to, "{}", self.style.paint(Tone::Strong, line))?,
-            }
+        for line in wrapped(&format!("{word}{text}"), self.style.width) {
+            // Later lines do not begin with the word, which stands in capitals.
+            let rest = line.strip_prefix(word);
+            let word = rest.map_or(String::new(), |_| self.style.paint(tone, word));
+            let rest = self.style.paint(Tone::Strong, rest.unwrap_or(&line));
+            writeln!(self.to, "{word}{rest}")?;
         }
         Ok(())
     }
@@ -47,11 +44,30 @@ impl<W: io::Write> Page<W> {
         let width = self.style.width.saturating_sub(LABEL).max(20);
         for (index, line) in wrapped(text, width).iter().enumerate() {
             let label = if index == 0 { label } else { "" };
-            let blanks = " ".repeat(LABEL.saturating_sub(columns(label)));
-            let label = self.style.paint(Tone::Faint, label);
-            writeln!(self.to, "{label}{blanks}{}", self.style.paint(tone, line))?;
+            let line = self.style.paint(tone, line);
+            self.line(label, &line)?;
         }
         Ok(())
+    }
+
+    /// The same, with a word in its tone before a text without.
+    pub(super) fn item(&mut self, label: &str, word: (&str, Tone), text: &str) -> io::Result<()> {
+        let (word, tone) = word;
+        let indent = columns(word) + 2;
+        let width = self.style.width.saturating_sub(LABEL + indent).max(20);
+        for (index, line) in wrapped(text, width).iter().enumerate() {
+            match index {
+                0 => self.line(label, &format!("{}  {line}", self.style.paint(tone, word)))?,
+                _ => self.line("", &format!("{}{line}", " ".repeat(indent)))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, label: &str, text: &str) -> io::Result<()> {
+        let blanks = " ".repeat(LABEL.saturating_sub(columns(label)));
+        let label = self.style.paint(Tone::Faint, label);
+        writeln!(self.to, "{label}{blanks}{text}")
     }
 
     pub(super) fn table(&mut self, table: &Table) -> io::Result<()> {

@@ -31,11 +31,13 @@ impl Ns {
         (String::new(), "s")
     }
 
-    /// An interval, with its unit once where both ends have the same: `11.8–12.9 ms`.
+    /// An interval, with its unit once where both ends have the same: `11.8–12.9 ms`. Ends that read the same are
+    /// written once.
     pub(crate) fn interval(low: u64, high: u64) -> String {
         let (low, low_unit) = Ns(low as f64).parts();
         let (high, high_unit) = Ns(high as f64).parts();
         match low_unit == high_unit || low == "0" {
+            true if low == high => format!("{high} {high_unit}"),
             true => format!("{low}–{high} {high_unit}"),
             false => format!("{low} {low_unit}–{high} {high_unit}"),
         }
@@ -59,24 +61,32 @@ fn three(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-/// A rate: `2000/s`, `12.5/s`, and `0.05/s`.
+/// A rate: `2000/s`, `12.5/s`, `0.05/s`.
 pub(crate) fn rate(per_second: f64) -> String {
     let digits = match per_second.abs() {
-        rate if rate >= 999.95 || rate.fract() == 0.0 => 0,
+        rate if rate >= 999.95 => 0,
         rate if rate >= 99.995 => 1,
         _ => 2,
     };
-    format!("{per_second:.digits$}/s")
+    format!("{}/s", trimmed(&format!("{per_second:.digits$}")))
+}
+
+/// Without the zeros that end a fraction.
+fn trimmed(figure: &str) -> &str {
+    match figure.contains('.') {
+        true => figure.trim_end_matches('0').trim_end_matches('.'),
+        false => figure,
+    }
 }
 
 /// A length of a phase or a run: `90 ms`, `12.5 s`, `300 s`.
 pub(crate) fn length(ns: u64) -> String {
     let secs = ns as f64 / 1e9;
     if ns < 1_000_000_000 {
-        return Ns(ns as f64).to_string();
+        let (figure, unit) = Ns(ns as f64).parts();
+        return format!("{} {unit}", trimmed(&figure));
     }
-    let text = format!("{secs:.1}");
-    format!("{} s", text.strip_suffix(".0").unwrap_or(&text))
+    format!("{} s", trimmed(&format!("{secs:.1}")))
 }
 
 /// A share as percent: `0.03 %`, `45 %`.
@@ -132,6 +142,7 @@ mod tests {
         assert_eq!(Ns::interval(11_800_000, 12_900_000), "11.8–12.9 ms");
         assert_eq!(Ns::interval(980_000, 1_020_000), "980 µs–1.02 ms");
         assert_eq!(Ns::interval(0, 1_020_000), "0–1.02 ms");
+        assert_eq!(Ns::interval(99_990_000, 100_010_000), "100 ms");
     }
 
     #[test]
@@ -142,7 +153,7 @@ mod tests {
         );
         assert_eq!(
             [rate(2000.0), rate(12.5), rate(1998.4)],
-            ["2000/s", "12.50/s", "1998/s"]
+            ["2000/s", "12.5/s", "1998/s"]
         );
         assert_eq!(
             [percent(0.0003), percent(0.0), percent(0.451)],
@@ -150,7 +161,7 @@ mod tests {
         );
         assert_eq!(
             [length(90_000_000), length(12_500_000_000)],
-            ["90.0 ms", "12.5 s"]
+            ["90 ms", "12.5 s"]
         );
     }
 }

@@ -2,6 +2,7 @@
 
 use super::page::Page;
 use super::style::Tone;
+use super::table::columns;
 use super::units::{count, length, rate};
 use crate::Report;
 use std::io;
@@ -9,20 +10,17 @@ use std::io;
 /// The verdict, whether the run may be believed, and what kind of run it was.
 pub(super) fn write<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
     let (word, tone, meaning) = verdict(report);
-    let mut first = vec![meaning.to_owned()];
+    let mut kind = String::new();
     if let Some(at) = report.interrupted_at_ns {
-        first.push(format!("INTERRUPTED at {}", length(at)));
+        kind.push_str(&format!(", INTERRUPTED at {}", length(at)));
     } else if report.interrupted {
-        first.push("INTERRUPTED".to_owned());
+        kind.push_str(", INTERRUPTED");
     }
     if report.loop_kind != "open" {
-        let users = report
-            .closed
-            .map(|closed| format!(" of {} users", count(closed.users)));
-        let kind = report.loop_kind.replace('_', " ").to_uppercase();
-        first.push(format!("{kind} LOOP{}", users.unwrap_or_default()));
+        let name = report.loop_kind.replace('_', " ").to_uppercase();
+        kind.push_str(&format!(", {name} LOOP"));
     }
-    page.headline(word, tone, &first.join("; "))?;
+    page.headline(word, tone, &format!("{kind}: {meaning}"))?;
     setup(report, page)?;
     for fault in report.validity.faults() {
         let text = format!("{}: {}", fault.name, fault.why);
@@ -35,38 +33,38 @@ fn verdict(report: &Report) -> (&'static str, Tone, &'static str) {
     let verdict = report.slo.as_ref().map(|slo| slo.verdict.as_str());
     match verdict {
         _ if !report.validity.valid => (
-            "INVALID:",
+            "INVALID",
             Tone::Bad,
             "the generator or its machine failed, so the run says nothing of the service",
         ),
         None => (
-            "VALID:",
+            "VALID",
             Tone::Good,
             "the run may be believed; no objective was given",
         ),
         Some("pass") => (
-            "PASS:",
+            "PASS",
             Tone::Good,
             "the objective is kept, and the run may be believed",
         ),
         Some("fail") => (
-            "FAIL:",
+            "FAIL",
             Tone::Bad,
             "the objective is broken, and the run may be believed",
         ),
         Some("infeasible") => (
-            "INFEASIBLE:",
+            "INFEASIBLE",
             Tone::Bad,
             "the service needs longer than the objective even when it is idle",
         ),
         Some("inconclusive") => (
-            "INCONCLUSIVE:",
+            "INCONCLUSIVE",
             Tone::Doubtful,
             "the run may be believed, but its data cannot tell",
         ),
-        Some("invalid") => ("INVALID:", Tone::Bad, "the run says nothing of the service"),
+        Some("invalid") => ("INVALID", Tone::Bad, "the run says nothing of the service"),
         Some(_) => (
-            "UNKNOWN:",
+            "UNKNOWN",
             Tone::Doubtful,
             "the verdict is of a newer release",
         ),
@@ -83,27 +81,48 @@ fn setup<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
     }
     let steady = report.phases.iter().find(|phase| phase.name == "steady");
     let lead = steady.map_or(0, |steady| steady.from_ns);
+    let measured = length(report.steady_ns);
     let mut load = match (report.asked_rate, &report.closed) {
-        (Some(asked), _) => format!(
-            "{} asked, {} measured",
-            rate(asked),
-            length(report.steady_ns)
-        ),
+        (Some(asked), _) => format!("{} in an open loop, {measured} measured", rate(asked)),
         (None, Some(closed)) => format!(
-            "{} users, {} of think time, {} measured",
+            "{} users in a closed loop, {} of think time, {measured} measured",
             count(closed.users),
             length(closed.think_ns),
-            length(report.steady_ns)
         ),
-        (None, None) => format!(
-            "a profile or a trace, {} measured",
-            length(report.steady_ns)
-        ),
+        (None, None) => format!("a rate that changes, {measured} measured"),
     };
     if lead > 0 {
         load.push_str(&format!(" after {} of ramp-up and warm-up", length(lead)));
     }
-    page.entry("load", Tone::Plain, &load)
+    load.push_str(&format!("; seed {}", report.seed));
+    page.entry("load", Tone::Plain, &load)?;
+    limits(report, page)
+}
+
+/// What held arrivals back, where anything could.
+fn limits<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+    let Some(limits) = &report.limits else {
+        return Ok(());
+    };
+    let mut parts = Vec::new();
+    if let Some(most) = limits.max_in_flight {
+        let then = match limits.on_limit.as_deref() {
+            Some("shed") => "the others are not sent",
+            _ => "the others wait",
+        };
+        parts.push(format!("at most {} in flight, {then}", count(most)));
+    }
+    if let Some(timeout) = limits.timeout_ns {
+        let from = match limits.timeout_from.as_deref() {
+            Some("dispatch") => "dispatch",
+            _ => "intended instant",
+        };
+        parts.push(format!("timeout {} from the {from}", length(timeout)));
+    }
+    match parts.is_empty() {
+        true => Ok(()),
+        false => page.entry("limits", Tone::Plain, &parts.join("; ")),
+    }
 }
 
 /// The objective, bound by bound.
@@ -111,6 +130,11 @@ pub(super) fn objective<W: io::Write>(report: &Report, page: &mut Page<W>) -> io
     let Some(slo) = &report.slo else {
         return Ok(());
     };
+    let widest = slo
+        .findings
+        .iter()
+        .map(|finding| columns(&finding.verdict))
+        .max();
     for (index, finding) in slo.findings.iter().enumerate() {
         let label = if index == 0 { "objective" } else { "" };
         let tone = match finding.verdict.as_str() {
@@ -118,13 +142,9 @@ pub(super) fn objective<W: io::Write>(report: &Report, page: &mut Page<W>) -> io
             "inconclusive" => Tone::Doubtful,
             _ => Tone::Bad,
         };
-        let text = format!(
-            "{} {}: {}",
-            finding.bound,
-            finding.verdict.to_uppercase(),
-            finding.why
-        );
-        page.entry(label, tone, &text)?;
+        let verdict = format!("{:<1$}", finding.verdict, widest.unwrap_or(0));
+        let text = format!("{}: {}", finding.bound, finding.why);
+        page.item(label, (&verdict, tone), &text)?;
     }
     // Faults of the generator stand above already, and the backlog has a line of its own.
     let told = |why: &&String| {

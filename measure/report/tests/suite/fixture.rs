@@ -40,7 +40,7 @@ impl Describe for Reply {
 
     fn details(&self, into: &mut Details<'_>) {
         into.acquire(ms(10));
-        if self.seq % 10 == 0 {
+        if self.seq.is_multiple_of(10) {
             into.duration("connect", self.connect);
             into.count("connections_opened", 1);
         }
@@ -126,13 +126,6 @@ pub(crate) async fn stopped_early() -> Run {
 
 /// What the machine of the test decides, set to what another one would say.
 pub(crate) fn on_any_machine(mut report: Report) -> Report {
-    const OF_THE_MACHINE: [&str; 4] = ["generator_busy", "steal", "throttled", "descriptors"];
-    report
-        .validity
-        .checks
-        .retain(|check| !OF_THE_MACHINE.contains(&check.name.as_str()));
-    let has_fault = report.validity.faults().next().is_some();
-    report.validity.valid = !has_fault;
     report.tool = Some("openloop 0.1.0".to_owned());
     if let Some(environment) = &mut report.environment {
         environment.os = "linux".to_owned();
@@ -158,12 +151,4 @@ pub(crate) fn on_any_machine(mut report: Report) -> Report {
         health.healthy = health.abandoned == 0 && health.check != Some(false);
     }
     report
-}
-
-/// `run`, without what the machine of the test could find fault with.
-pub(crate) fn excused(mut run: Run) -> Run {
-    for check in ["steal", "throttled", "descriptors", "generator_busy"] {
-        run.waive(check).unwrap();
-    }
-    run
 }

@@ -1,4 +1,4 @@
-use crate::fixture::{calm, excused, mixed, on_any_machine, overloaded, stopped, stopped_early};
+use crate::fixture::{calm, mixed, on_any_machine, overloaded, stopped, stopped_early};
 use crate::golden::assert_golden;
 use openloop_experiment::Slo;
 use openloop_report::{ReadError, Report};
@@ -20,7 +20,7 @@ fn read(value: &Value) -> Result<Report, ReadError> {
 
 #[tokio::test(start_paused = true)]
 async fn the_report_of_a_run_on_the_paused_clock_is_this_file() {
-    let run = excused(mixed().await);
+    let run = mixed().await;
     let slo: Slo = "p50<=1s, p99<=300ms, errors<=5%".parse().unwrap();
     let report = Report::new(&run)
         .with_target("http://service.test/")
