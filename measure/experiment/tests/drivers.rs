@@ -1,5 +1,7 @@
 //! The books balance whatever happens: under random limits, panics, cancellations and stops, on either driver.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+
 use openloop_experiment::{InFlight, Lifecycle, Plan, Run, TimeoutFrom, drive};
 use openloop_measurer::{Describe, Verdict};
 use openloop_sched::{Precision, Rate, Ticket};

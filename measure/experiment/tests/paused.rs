@@ -2,6 +2,8 @@
 //!
 //! tokio's paused clock ticks in whole milliseconds and rounds up, so a service of 1 s stands for one of 1 ms.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+
 use openloop_experiment::{InFlight, Lifecycle, Metric, Plan, Run, TimeoutFrom, classified, drive};
 use openloop_measurer::{Layout, Outcome, Quantile, Recorder, Sample, Value, completed, ok_err};
 use openloop_sched::{Arrivals, Offset, Rate, Recorded, Ticket};

@@ -1,5 +1,7 @@
 //! What needs the real clock. No bound here depends on how fast the machine is.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+
 use openloop_experiment::drive::DriveError;
 use openloop_experiment::{Lifecycle, Plan, Slo, drive};
 use openloop_sched::{Arrivals, Rate, Ticket};

@@ -5,6 +5,8 @@
 //! M/M/1 queue has a standard error of 0.67 % by chance alone, and 2 % is three of those; the other models vary
 //! less.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+
 use openloop_measurer::{Layout, Outcome, Quantile, Recorder, Sample};
 use openloop_sched::{Arrivals, Offset, Profile, Rate, Schedule};
 use std::cmp::Reverse;

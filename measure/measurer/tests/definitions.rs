@@ -1,5 +1,7 @@
 //! Each definition, to the nanosecond, on the paused clock or on a written trace.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+
 use openloop_measurer::{
     Describe, Details, Layout, Outcome, Phase, Quantile, Recorder, Sample, Value, Verdict,
 };

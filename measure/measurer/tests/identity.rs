@@ -1,5 +1,7 @@
 //! The identity of the counts, whatever happens to the futures: at every snapshot and at the end.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+
 use openloop_measurer::{Counts, Layout, Recorder, Verdict, completed, ok_err};
 use openloop_sched::{Due, Offset, Ticket};
 use proptest::prelude::*;

@@ -1,0 +1,50 @@
+//! Why a plan cannot be run.
+
+use openloop_measurer::LayoutError;
+use openloop_sched::ProfileError;
+use std::time::Duration;
+
+/// Why a plan cannot be run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// A rate of zero.
+    #[error(
+        "the rate is 0, so nothing would be sent: give arrivals per second, or users for a closed loop"
+    )]
+    NoRate,
+    /// A closed loop without users.
+    #[error("a closed loop of 0 users sends nothing: give at least 1")]
+    NoUsers,
+    /// No arrival falls into the steady phase.
+    #[error("no arrival falls into the steady phase of {0:?}: make it longer, or the rate higher")]
+    NothingToMeasure(Duration),
+    /// Phases that cannot be.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// A profile that cannot be.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// A limit of zero in flight.
+    #[error("a limit of 0 in flight lets nothing through: give at least 1, or no limit")]
+    NothingInFlight,
+    /// A timeout of zero.
+    #[error("a timeout of 0 lets nothing succeed: make it longer, or leave it out")]
+    NoTime,
+    /// Phases beside a profile.
+    #[error(
+        "a profile or a trace has no phases, since all of it is measured: leave out the lifecycle"
+    )]
+    LifecycleOfProfile,
+    /// A process beside a trace.
+    #[error("a trace has its own arrivals: leave out the arrival process and the bursts")]
+    ArrivalsOfTrace,
+    /// A process beside users.
+    #[error(
+        "in a closed loop the service decides when requests start: leave out the arrival process and the bursts"
+    )]
+    ScheduleOfClosedLoop,
+    /// Think time beside a schedule.
+    #[error("think time belongs to the users of a closed loop: leave it out of an open one")]
+    ThinkTimeOfOpenLoop,
+}
