@@ -11,6 +11,7 @@ pub(super) struct Lines<W> {
     to: W,
     stage: Option<Stage>,
     written: Option<Instant>,
+    latest: String,
 }
 
 impl<W: io::Write> Lines<W> {
@@ -20,6 +21,7 @@ impl<W: io::Write> Lines<W> {
             to,
             stage: None,
             written: None,
+            latest: String::new(),
         }
     }
 
@@ -37,7 +39,7 @@ impl<W: io::Write> Lines<W> {
         }
     }
 
-    /// The line at the end of a run.
+    /// The line at the end of a run, if it says anything new.
     pub(super) fn last(&mut self, view: Option<View>) {
         if let Some(view) = view {
             self.write(&view);
@@ -45,14 +47,14 @@ impl<W: io::Write> Lines<W> {
     }
 
     fn write(&mut self, view: &View) {
+        let (stage, time, figures) = (view.stage.name(), view.time(), view.figures());
+        let line = format!("{stage:<9} {time:<24} {figures}");
+        if line == self.latest {
+            return;
+        }
         // Nobody can be told that nothing can be told.
-        let _ = writeln!(
-            self.to,
-            "{:<9} {:<24} {}",
-            view.stage.name(),
-            view.time(),
-            view.figures()
-        );
+        let _ = writeln!(self.to, "{line}");
+        self.latest = line;
         let _ = self.to.flush();
     }
 }
@@ -106,6 +108,16 @@ mod tests {
             panic!("not due")
         });
         assert_eq!(lines.to.iter().filter(|byte| **byte == b'\n').count(), 1);
+    }
+
+    #[test]
+    fn the_last_line_is_not_written_twice() {
+        let mut lines = Lines::new(Duration::from_secs(5), Vec::new());
+        lines.show(STEADY, Instant::now(), &|| Some(View::example(STEADY, 12)));
+        lines.last(Some(View::example(STEADY, 12)));
+        assert_eq!(lines.to.iter().filter(|byte| **byte == b'\n').count(), 1);
+        lines.last(Some(View::example(STEADY, 13)));
+        assert_eq!(lines.to.iter().filter(|byte| **byte == b'\n').count(), 2);
     }
 
     #[test]

@@ -87,7 +87,10 @@ impl View {
         let secs = |ns: u64| format!("{} s", ns / 1_000_000_000);
         let (now, end) = (self.now.as_nanos(), self.end.as_nanos());
         match end.checked_sub(now).filter(|left| *left > 0) {
-            Some(left) => format!("{} of {}, {} left", secs(now), secs(end), secs(left)),
+            Some(left) => {
+                let left = left.div_ceil(1_000_000_000);
+                format!("{} of {}, {left} s left", secs(now), secs(end))
+            }
             None => format!(
                 "{}, and {} of drain",
                 secs(end),

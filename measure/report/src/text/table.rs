@@ -126,16 +126,18 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Words, with a unit attached to the number before it.
+/// Words, in which a figure keeps its unit, its mark and its groups of digits.
 fn words(text: &str) -> Vec<String> {
     const UNITS: [&str; 5] = ["ns", "µs", "ms", "s", "%"];
+    let is_digit = |c: char| c.is_ascii_digit();
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         let bare = word.trim_end_matches([',', ';', ':', '.', ')']);
+        let is_group = bare.len() == 3 && bare.chars().all(is_digit);
         match words.last_mut() {
             Some(before)
-                if (UNITS.contains(&bare) && before.ends_with(|c: char| c.is_ascii_digit()))
-                    || before.ends_with('≥') =>
+                if before.ends_with('≥')
+                    || ((UNITS.contains(&bare) || is_group) && before.ends_with(is_digit)) =>
             {
                 before.push(' ');
                 before.push_str(word);
@@ -198,5 +200,6 @@ mod tests {
             ["at most", "12.9 ms, yes"]
         );
         assert_eq!(wrapped("p99 is ≥ 1.5 s", 9), ["p99 is", "≥ 1.5 s"]);
+        assert_eq!(wrapped("of 72 000, 5", 8), ["of", "72 000,", "5"]);
     }
 }
