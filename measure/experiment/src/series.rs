@@ -1,7 +1,9 @@
 //! A latency of a run, whole and by window.
 
 use crate::stats::section;
-use openloop_measurer::{ClassStats, Histogram, Population, Quantile, Section, Snapshot, Value};
+use openloop_measurer::{
+    ClassStats, Histogram, Outcome, Population, Quantile, Section, Snapshot, Value,
+};
 use std::fmt;
 use std::str::FromStr;
 
@@ -52,8 +54,9 @@ impl Metric {
             Metric::Response => section.response(),
             Metric::ResponseOk => section.response_ok(),
             Metric::ResponseSlo => section.response_slo(),
-            Metric::Service => total(|class| &class.service),
-            Metric::Exchange => total(|class| &class.exchange),
+            // What was cut off took at least as long as it had.
+            Metric::Service => section.population(Outcome::is_open_ended, |class| &class.service),
+            Metric::Exchange => section.population(Outcome::is_open_ended, |class| &class.exchange),
             Metric::ScheduleDelay => total(|class| &class.schedule_delay),
             Metric::Lag => total(|class| &class.lag),
             Metric::Pickup => total(|class| &class.pickup),

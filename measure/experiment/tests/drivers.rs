@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
+use openloop_experiment::drive::DriveError;
 use openloop_experiment::{InFlight, Lifecycle, Plan, Run, TimeoutFrom, drive};
 use openloop_measurer::{Describe, Verdict};
 use openloop_sched::{Precision, Rate, Ticket};
@@ -119,7 +120,8 @@ fn plan(case: Case) -> Plan {
     plan.build().unwrap()
 }
 
-async fn finish(drive: drive::Drive, case: Case) -> Run {
+/// `None` if it was stopped before it began.
+async fn finish(drive: drive::Drive, case: Case) -> Option<Run> {
     let (stop, monitor) = (drive.stop_handle(), drive.monitor());
     let watcher = tokio::spawn(async move {
         if let Some(ms) = case.stop_after_ms {
@@ -135,9 +137,12 @@ async fn finish(drive: drive::Drive, case: Case) -> Run {
             assert!(live.counts.balances(), "{:?}", live.counts);
         }
     });
-    let run = drive.await.unwrap();
+    let run = drive.await;
     watcher.await.unwrap();
-    run
+    match run {
+        Err(DriveError::StoppedInSetUp) if case.stop_after_ms.is_some() => None,
+        run => Some(run.unwrap()),
+    }
 }
 
 fn balanced(run: &Run, case: Case) {
@@ -189,7 +194,7 @@ proptest! {
             let drive = drive::shared(&plan(case), move |ticket: Ticket| work(case.seed, ticket.seq));
             finish(drive, case).await
         });
-        balanced(&run, case);
+        run.iter().for_each(|run| balanced(run, case));
     }
 
     #[test]
@@ -201,7 +206,7 @@ proptest! {
             };
             finish(drive::sharded(&plan(case), shards, factory), case).await
         });
-        balanced(&run, case);
+        run.iter().for_each(|run| balanced(run, case));
     }
 
     #[test]

@@ -125,7 +125,7 @@ impl Section {
     /// Responses of every arrival; those without an end are lower bounds.
     #[must_use]
     pub fn response(&self) -> Population {
-        self.population(Outcome::is_open_ended)
+        self.population(Outcome::is_open_ended, |class| &class.response)
     }
 
     /// Responses of the arrivals that were served.
@@ -144,10 +144,16 @@ impl Section {
     /// that no failure can make a percentile better.
     #[must_use]
     pub fn response_slo(&self) -> Population {
-        self.population(|outcome| outcome != Outcome::Ok)
+        self.population(|outcome| outcome != Outcome::Ok, |class| &class.response)
     }
 
-    fn population(&self, is_lower_bound: impl Fn(Outcome) -> bool) -> Population {
+    /// One of the histograms of [`ClassStats`] over all classes, where those of some outcomes are lower bounds.
+    #[must_use]
+    pub fn population(
+        &self,
+        is_lower_bound: impl Fn(Outcome) -> bool,
+        of: impl Fn(&ClassStats) -> &Histogram,
+    ) -> Population {
         let mut population = Population::new();
         for (outcome, stats) in self.classes() {
             let into = if is_lower_bound(outcome) {
@@ -155,7 +161,7 @@ impl Section {
             } else {
                 &mut population.exact
             };
-            into.merge(&stats.response);
+            into.merge(of(stats));
         }
         population
     }
@@ -172,7 +178,7 @@ impl Section {
 }
 
 /// The value under `key`, made when first asked for. The lists are a handful long: no hash beats a scan.
-fn entry<K: Copy + PartialEq, V: Default>(list: &mut Vec<(K, V)>, key: K) -> &mut V {
+pub(crate) fn entry<K: Copy + PartialEq, V: Default>(list: &mut Vec<(K, V)>, key: K) -> &mut V {
     let index = list
         .iter()
         .position(|(existing, _)| *existing == key)

@@ -2,7 +2,7 @@
 
 use crate::store::Store;
 use crate::timeline::Interval;
-use crate::{Counts, Course, Layout, Phase, Section};
+use crate::{Counts, Course, Layout, Outcome, Phase, Section};
 use std::time::Duration;
 
 /// Everything that was recorded, at one instant.
@@ -35,6 +35,11 @@ impl Snapshot {
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// Ended arrivals of the whole run by outcome, each class apart.
+    pub fn outcomes(&self) -> impl Iterator<Item = (Outcome, u64)> {
+        self.store.outcomes.iter().copied()
     }
 
     /// Ended arrivals of each phase, by outcome: an arrival belongs to the phase of its intended instant.

@@ -3,6 +3,7 @@
 use crate::course::{Course, SLICES};
 use crate::details::Detail;
 use crate::layout::Span;
+use crate::section::entry;
 use crate::timeline::Timeline;
 use crate::{Counts, Layout, Outcome, Phase, Sample, Section};
 use std::time::Duration;
@@ -25,6 +26,7 @@ pub(crate) struct Store {
     steady: Span,
     pub(crate) windows: Vec<Section>,
     pub(crate) phases: Vec<(Phase, Counts)>,
+    pub(crate) outcomes: Vec<(Outcome, u64)>,
     pub(crate) course: Course,
     pub(crate) timeline: Timeline,
     pub(crate) ok_completions: u64,
@@ -42,6 +44,7 @@ impl Store {
                 .iter()
                 .map(|span| (span.phase, Counts::default()))
                 .collect(),
+            outcomes: Vec::new(),
             course: Course::new(steady),
             timeline: Timeline::new(INTERVAL),
             ok_completions: 0,
@@ -69,6 +72,7 @@ impl Store {
             counts.scheduled += 1;
             counts.add(sample.outcome);
         }
+        *entry(&mut self.outcomes, sample.outcome) += 1;
         let slice = self.course.index(sample.intended);
         if let Some(slice) = slice {
             self.windows[slice / (SLICES / WINDOWS)].record(sample, details);

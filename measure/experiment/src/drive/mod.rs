@@ -19,7 +19,7 @@ use crate::plan::Load;
 use crate::run::{Parts, Run};
 use crate::{Plan, Work};
 use openloop_measurer::{Live, Recorder};
-use openloop_sched::{Due, Offset, clock_is_paused};
+use openloop_sched::{Due, clock_is_paused};
 use pump::pump;
 use serve::{Alive, Shared, places};
 use std::future::{Future, IntoFuture};
@@ -281,13 +281,12 @@ async fn drain<W: Work>(shared: &Shared<W>, stop: &Stop, limit: Duration) {
 /// Puts the result together, once nothing is in flight any more.
 fn assemble(monitor: &Monitor, recorder: &Recorder, generator: Generator, before: Before) -> Run {
     let end = monitor.plan.layout().end();
-    let sent_until = Offset::from(generator.sending);
-    let interrupted = (monitor.stop.is_stopped() && sent_until < end).then_some(sent_until);
+    let stopped_at = monitor.stop.stopped_at(recorder.start());
     Run::new(Parts {
         plan: (*monitor.plan).clone(),
         snapshot: recorder.snapshot(),
         environment: before.after(),
         generator,
-        interrupted,
+        interrupted: stopped_at.filter(|at| *at < end),
     })
 }

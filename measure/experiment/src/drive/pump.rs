@@ -27,23 +27,20 @@ pub(crate) async fn pump(
     let mut stopped = pin!(stop.stopped());
     let next = async {
         poll_fn(|cx| {
-            while let Poll::Ready(due) = Pin::new(&mut pacer).poll_next(cx) {
-                match due {
-                    None => return Poll::Ready(None),
-                    Some(due) if due.fired > give_up => return Poll::Ready(Some(due)),
-                    Some(due) => launch(due),
-                }
-                if stop.is_stopped() {
-                    return Poll::Ready(None);
+            while !stop.is_stopped() {
+                match Pin::new(&mut pacer).poll_next(cx) {
+                    Poll::Pending => return stopped.as_mut().poll(cx).map(|()| None),
+                    Poll::Ready(Some(due)) if due.fired <= give_up => launch(due),
+                    Poll::Ready(none_or_too_late) => return Poll::Ready(none_or_too_late),
                 }
             }
-            stopped.as_mut().poll(cx).map(|()| None)
+            Poll::Ready(None)
         })
         .await
     };
     let too_late = next.await;
-    let ended = recorder.now();
-    stats.finish(&pacer, cpu().since(cpu_before), ended);
+    stats.finish(&pacer, cpu().since(cpu_before), recorder.now());
+    let ended = stop.stopped_at(recorder.start()).unwrap_or(recorder.now());
     if let Some(due) = too_late {
         recorder.unsent(due.ticket, due.fired);
     }

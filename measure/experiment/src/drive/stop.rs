@@ -1,8 +1,10 @@
 //! Stopping a run without losing its report.
 
-use std::sync::Arc;
+use openloop_sched::Offset;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 /// A run begins at 0.
 const STOPPED: u8 = 1;
@@ -17,6 +19,8 @@ pub struct Stop(Arc<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     state: AtomicU8,
+    /// When it was first raised: one instant for all drivers of a run, whenever each gets to see it.
+    at: OnceLock<Instant>,
     changed: Notify,
 }
 
@@ -49,9 +53,16 @@ impl Stop {
     }
 
     fn raise(&self, to: u8) {
+        self.0.at.get_or_init(Instant::now);
         if self.0.state.fetch_max(to, Ordering::AcqRel) < to {
             self.0.changed.notify_waiters();
         }
+    }
+
+    /// When the run was stopped, as an offset from its start.
+    pub(crate) fn stopped_at(&self, start: Instant) -> Option<Offset> {
+        let at = self.0.at.get()?;
+        Some(Offset::from(at.saturating_duration_since(start)))
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
