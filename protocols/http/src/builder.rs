@@ -338,7 +338,22 @@ fn parse(url: &str) -> Result<(Uri, Scheme), BuildError> {
             url: url.to_owned(),
         });
     }
+    check_port(url, authority)?;
     Ok((uri, scheme))
+}
+
+/// A port that is not one parses as none, and would silently become the scheme's own.
+fn check_port(url: &str, authority: &str) -> Result<(), BuildError> {
+    let after_host = authority
+        .rsplit_once(']')
+        .map_or(authority, |(_, rest)| rest);
+    match after_host.split_once(':') {
+        Some((_, port)) if port.parse::<u16>().is_err() => Err(BuildError::Url {
+            url: url.to_owned(),
+            reason: format!("{port:?} is not a port"),
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn headers(given: &[(String, String)]) -> Result<HeaderMap, BuildError> {

@@ -45,8 +45,10 @@
 //! sent once more, on a fresh connection, and counted under `retries`. The rule, for HTTP/1.1: the connection had
 //! been used or opened before, not a byte came back, and either nothing of the request had been written, or its
 //! method is idempotent by definition (GET, HEAD, PUT, DELETE, OPTIONS, TRACE). A POST that had been written is not
-//! sent again: the server may have done the work. For HTTP/2: the stream could not be opened on a connection that was
-//! open before, or the server refused it unprocessed (`REFUSED_STREAM`). A failure on a fresh connection is an error.
+//! sent again: the server may have done the work. For HTTP/2: the server refused the stream unprocessed
+//! (`REFUSED_STREAM`), or the stream met the same race on a connection that was open before. A failure on a fresh
+//! connection is an error. A server that crashes under idempotent requests is met by the same rule, so look at
+//! `retries` as well as at the errors.
 //!
 //! # Outcomes
 //!

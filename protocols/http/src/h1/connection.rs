@@ -72,7 +72,7 @@ impl Connection {
             .await
             .map_err(|error| HttpErrorKind::of_hyper(&error))?;
         let relay = Relay::new();
-        Ok(Connection {
+        let mut connection = Connection {
             sender,
             driver: Driving {
                 driver: Some(driver),
@@ -82,7 +82,10 @@ impl Connection {
             relay,
             stamps,
             received,
-        })
+        };
+        // Its first poll makes it ready.
+        connection.settle();
+        Ok(connection)
     }
 
     /// Whether the connection can take another request.

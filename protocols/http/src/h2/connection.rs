@@ -35,6 +35,8 @@ pub(crate) struct Failure {
     pub(crate) kind: HttpErrorKind,
     /// The server did not process the stream, and says so or never saw it.
     pub(crate) unprocessed: bool,
+    /// Nothing of an answer came back.
+    pub(crate) unanswered: bool,
 }
 
 impl Connection {
@@ -102,6 +104,7 @@ impl Connection {
         let unopened = |error: h2::Error| Failure {
             kind: HttpErrorKind::of_h2(error),
             unprocessed: true,
+            unanswered: true,
         };
         poll_fn(|cx| self.sender.poll_ready(cx))
             .await
@@ -111,9 +114,9 @@ impl Connection {
             .send_request(request.to_http2(), body.is_empty())
             .map_err(unopened)?;
         if !body.is_empty() {
-            upload.send_data(body, true).map_err(failed)?;
+            upload.send_data(body, true).map_err(unanswered)?;
         }
-        let (head, mut body) = answer.await.map_err(failed)?.into_parts();
+        let (head, mut body) = answer.await.map_err(unanswered)?.into_parts();
         let first = Instant::now();
         stages.first_byte = Some(first - started);
         while let Some(data) = body.data().await {
@@ -134,10 +137,19 @@ impl Connection {
     }
 }
 
-fn failed(error: h2::Error) -> Failure {
+fn unanswered(error: h2::Error) -> Failure {
     let refused = error.is_remote() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
     Failure {
         kind: HttpErrorKind::of_h2(error),
         unprocessed: refused,
+        unanswered: true,
+    }
+}
+
+fn failed(error: h2::Error) -> Failure {
+    Failure {
+        kind: HttpErrorKind::of_h2(error),
+        unprocessed: false,
+        unanswered: false,
     }
 }

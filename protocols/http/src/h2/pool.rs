@@ -136,7 +136,7 @@ impl Http2 {
                     ) {
                         connection.retire();
                     }
-                    if !may_retry(&failure, stages) {
+                    if !may_retry(&failure, request, stages) {
                         return Err(failure.kind);
                     }
                     stages.retries += 1;
@@ -216,9 +216,18 @@ impl Http2 {
     }
 }
 
-/// Once, and only where the server did not process the stream: it said so, or never saw it because the connection
-/// was on its way out.
-fn may_retry(failure: &Failure, stages: &Stages) -> bool {
-    let told = matches!(failure.kind, HttpErrorKind::StreamRefused);
-    failure.unprocessed && stages.retries == 0 && (stages.reused || told)
+/// Once, and only where it can do no harm: the server says that it did not process the stream or never saw it, or
+/// nothing came back over a connection that was open before and the method may be repeated by its definition.
+fn may_retry(failure: &Failure, request: &Request, stages: &Stages) -> bool {
+    if stages.retries > 0 {
+        return false;
+    }
+    match failure.kind {
+        HttpErrorKind::StreamRefused => failure.unprocessed,
+        HttpErrorKind::Closed(_) | HttpErrorKind::Reset(_) | HttpErrorKind::GoAway(_) => {
+            let repeatable = failure.unanswered && request.method().is_idempotent();
+            stages.reused && (failure.unprocessed || repeatable)
+        }
+        _ => stages.reused && failure.unprocessed,
+    }
 }
