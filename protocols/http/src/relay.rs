@@ -37,10 +37,10 @@ impl Wake for Relay {
         let noted =
             self.state
                 .compare_exchange(POLLING, WOKEN, Ordering::AcqRel, Ordering::Acquire);
-        if noted == Err(IDLE) {
-            if let Some(task) = &*self.task.lock() {
-                task.wake_by_ref();
-            }
+        if noted == Err(IDLE)
+            && let Some(task) = &*self.task.lock()
+        {
+            task.wake_by_ref();
         }
     }
 }

@@ -1,4 +1,5 @@
 //! What is refused before anything is sent.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use bytes::Bytes;
 use openloop_http::{BuildError, Builder, Connections, Http, RequestError, Tls};

@@ -1,4 +1,5 @@
 //! Each failure has its own class.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use openloop_http::{Connections, Http, HttpError, HttpErrorKind};
 use openloop_measurer::{Describe, Operation, Verdict};

@@ -1,4 +1,5 @@
 //! How many connections there are, who waits for one, and what becomes of it.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use openloop_http::{Connections, Http};
 use openloop_measurer::Operation;

@@ -1,4 +1,5 @@
 //! What is sent, what comes back, and where the time went.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use bytes::Bytes;
 use openloop_http::{Builder, Connections, Http, Version};

@@ -1,4 +1,5 @@
 //! HTTP/2: shared connections, and the wait for a stream.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use openloop_http::{Connections, Http, Tls, Version};
 use openloop_measurer::Operation;

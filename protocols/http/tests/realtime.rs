@@ -1,5 +1,6 @@
 //! Receive stamps of whole exchanges on the real clock. The tolerance is 50 ms: a server's thread that has noted a
 //! departure may be kept from writing for so long on a busy machine, though it is microseconds as a rule.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
 #![cfg(target_os = "linux")]
 
 use openloop_http::{Connections, Http, Tls, Version};

@@ -1,4 +1,5 @@
 //! HTTPS.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use openloop_http::{Connections, Http, Tls, Version};
 use openloop_measurer::Operation;

@@ -224,10 +224,10 @@ mod linux {
                 received => break received?,
             }
         };
-        if let Ok(mut parts) = message.cmsgs() {
-            if let Some(ControlMessageOwned::ScmTimestampns(at)) = parts.next() {
-                stamps.set(Duration::from(at));
-            }
+        if let Ok(mut parts) = message.cmsgs()
+            && let Some(ControlMessageOwned::ScmTimestampns(at)) = parts.next()
+        {
+            stamps.set(Duration::from(at));
         }
         Ok(message.bytes)
     }

@@ -1,4 +1,5 @@
 //! Opening connections: what each part took, and what each failure is called.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use openloop_net::{DialError, DialErrorKind, Dialer, DialerError, Stream, Tls};
 use openloop_testbed::{Certificate, HttpServer};

@@ -1,4 +1,5 @@
 //! First come, first served: on the paused clock.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use openloop_net::{Lease, Pool, PoolError};
 use std::sync::{Arc, Mutex};

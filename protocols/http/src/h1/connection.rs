@@ -40,11 +40,11 @@ struct Driving {
 
 impl Driving {
     fn advance(&mut self, cx: &mut Context<'_>) {
-        if let Some(driver) = &mut self.driver {
-            if let Poll::Ready(ended) = Pin::new(driver).poll(cx) {
-                self.driver = None;
-                self.error = ended.err();
-            }
+        if let Some(driver) = &mut self.driver
+            && let Poll::Ready(ended) = Pin::new(driver).poll(cx)
+        {
+            self.driver = None;
+            self.error = ended.err();
         }
     }
 }
