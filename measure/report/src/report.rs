@@ -53,7 +53,7 @@ pub struct Report {
     /// Arrivals by phase.
     #[serde(default)]
     pub phases: Vec<PhaseArrivals>,
-    /// Arrivals of the steady phase, by outcome and class: `{"failed": {"connect_refused": 3}}`. Outcomes without
+    /// Arrivals of the whole run, by outcome and class: `{"failed": {"connect_refused": 3}}`. Outcomes without
     /// classes are not here.
     #[serde(default)]
     pub outcomes: BTreeMap<String, BTreeMap<String, u64>>,
@@ -112,10 +112,10 @@ impl Report {
         let steady = snapshot.steady();
         let preview = run.plan().preview();
         let mut outcomes: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
-        for (outcome, class) in steady.classes() {
-            if let Some(name) = outcome.class() {
+        for (outcome, count) in snapshot.outcomes() {
+            if let Some(class) = outcome.class() {
                 let classes = outcomes.entry(outcome.name().to_owned()).or_default();
-                *classes.entry(name.to_owned()).or_default() += class.response.count();
+                *classes.entry(class.to_owned()).or_default() += count;
             }
         }
         let named = |name: &'static str| {

@@ -51,11 +51,7 @@ pub(super) fn arrivals<W: io::Write>(report: &Report, page: &mut Page<W>) -> io:
             .iter()
             .map(|(class, n)| format!("{class} {}", count(*n)))
             .collect();
-        let text = format!(
-            "{} in the steady phase: {}",
-            outcome.replace('_', " "),
-            classes.join(", ")
-        );
+        let text = format!("{}: {}", outcome.replace('_', " "), classes.join(", "));
         page.entry("", Tone::Doubtful, &text)?;
     }
     Ok(())
