@@ -1,0 +1,214 @@
+//! The command line.
+
+use crate::arrivals::Source;
+use crate::exit;
+#[cfg(feature = "http")]
+use crate::http::HttpArgs;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use openloop_experiment::{Slo, TimeoutFrom, Validity};
+use openloop_sched::{Bursts, Precision, Profile, Rate, parse_duration};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Loads a service and says what its users would have waited.
+///
+/// Requests start when the schedule says, whatever the service does, and every latency runs from the instant at
+/// which the request should have started. The report says as well whether the run may be believed.
+#[derive(Debug, Parser)]
+#[command(name = "loadgen", version, after_help = exit::HELP)]
+pub(crate) struct Cli {
+    /// Which protocol.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The protocols that were built in.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Load an HTTP service: loadgen http http://127.0.0.1:8080/ --rate 2000
+    #[cfg(feature = "http")]
+    #[command(after_help = exit::HELP)]
+    Http(HttpArgs),
+}
+
+/// The flags that all protocols share.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LoadArgs {
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleArgs,
+    #[command(flatten)]
+    pub(crate) phases: PhaseArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) verdict: VerdictArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// When requests start.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "When requests start")]
+pub(crate) struct ScheduleArgs {
+    /// Requests per second, whatever the service does
+    #[arg(long, allow_hyphen_values = true, conflicts_with_all = ["profile", "closed"])]
+    pub(crate) rate: Option<Rate>,
+
+    /// A rate that changes, instead of --rate and the phases: "0->100/10s,100/20s,100->0/10s" (per second, each for
+    /// its duration, ramps with ->); all of it is measured
+    #[arg(long, conflicts_with = "closed")]
+    pub(crate) profile: Option<Profile>,
+
+    /// How requests scatter around the rate: constant, poisson, gamma:CV, or trace:FILE[:SCALE] for recorded
+    /// arrivals (seconds since the start, one a line; a SCALE of 0.5 replays twice as fast) [default: poisson]
+    #[arg(long, conflicts_with = "closed")]
+    pub(crate) arrivals: Option<Source>,
+
+    /// Multiplies the rate by FACTOR for a random time of ON on average, then lowers it for OFF, so that the mean
+    /// rate stays: 100ms,900ms,5
+    #[arg(long, value_name = "ON,OFF,FACTOR", conflicts_with = "closed")]
+    pub(crate) bursts: Option<Bursts>,
+
+    /// A closed loop instead of a rate: this many users, each of whom waits for the answer before asking again. The
+    /// load then falls when the service slows down, and its slowest moments are missing from the result
+    #[arg(long, value_name = "USERS")]
+    pub(crate) closed: Option<usize>,
+
+    /// How long a user of --closed waits between an answer and the next request [default: 0s]
+    #[arg(long, value_parser = parse_duration, requires = "closed")]
+    pub(crate) think: Option<Duration>,
+
+    /// What everything random is drawn from: the same seed gives the same requests at the same instants
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// How exactly to wait for the next instant: coarse (1 ms), timer (50 us), or spin (under 1 us at the median,
+    /// for CPU time) [default: spin on Linux]
+    #[arg(long)]
+    pub(crate) precision: Option<Precision>,
+
+    /// Threads that send, each with its share of the requests and of the connections
+    #[arg(long, default_value_t = 1)]
+    pub(crate) threads: usize,
+}
+
+/// What is measured.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Phases (0s leaves one out)")]
+pub(crate) struct PhaseArgs {
+    /// The rate grows from 0; not measured [default: 5s]
+    #[arg(long, value_parser = parse_duration)]
+    pub(crate) ramp_up: Option<Duration>,
+
+    /// The rate is reached; not measured [default: 5s]
+    #[arg(long, value_parser = parse_duration)]
+    pub(crate) warm_up: Option<Duration>,
+
+    /// The measurement; it cannot be left out [default: 30s]
+    #[arg(long, value_parser = parse_duration)]
+    pub(crate) steady: Option<Duration>,
+
+    /// The rate falls to 0; not measured [default: 5s]
+    #[arg(long, value_parser = parse_duration)]
+    pub(crate) cooldown: Option<Duration>,
+}
+
+/// What limits each request.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct LimitArgs {
+    /// At most so many requests in flight at once [default: no limit]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_in_flight: Option<usize>,
+
+    /// What happens to a request above --max-in-flight: it waits, and its wait counts, or it is never sent, and
+    /// counts as shed [default: queue]
+    #[arg(long, requires = "max_in_flight")]
+    pub(crate) on_limit: Option<OnLimit>,
+
+    /// Gives a request up after so long [default: never]
+    #[arg(long, value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// From when --timeout runs: as for a user who gives up, or as in a client library [default: intended]
+    #[arg(long, requires = "timeout")]
+    pub(crate) timeout_from: Option<RunsFrom>,
+
+    /// How long to wait, at the end, for what is in flight; never shorter than --timeout [default: 10s]
+    #[arg(long, value_parser = parse_duration)]
+    pub(crate) drain: Option<Duration>,
+}
+
+/// `--on-limit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnLimit {
+    Queue,
+    Shed,
+}
+
+/// `--timeout-from`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RunsFrom {
+    Intended,
+    Dispatch,
+}
+
+impl From<RunsFrom> for TimeoutFrom {
+    fn from(from: RunsFrom) -> Self {
+        match from {
+            RunsFrom::Intended => TimeoutFrom::Intended,
+            RunsFrom::Dispatch => TimeoutFrom::Dispatched,
+        }
+    }
+}
+
+/// What the exit status depends on.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Verdict")]
+pub(crate) struct VerdictArgs {
+    /// Bounds that must be kept: "p99<=100ms", "p50<=5ms,p99<=25ms,errors<=0.1%"
+    #[arg(long, value_name = "BOUNDS")]
+    pub(crate) slo: Option<Slo>,
+
+    /// Lets this check of the run's validity fail; repeatable
+    #[arg(long, value_name = "CHECK", value_parser = check)]
+    pub(crate) waive: Vec<String>,
+}
+
+fn check(name: &str) -> Result<String, String> {
+    if Validity::CHECKS.contains(&name) {
+        return Ok(name.to_owned());
+    }
+    let known = Validity::CHECKS.join(", ");
+    Err(format!(
+        "there is no check of that name; there are: {known}"
+    ))
+}
+
+/// What is written where.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// Writes the whole report as JSON to this file; - is the standard output, instead of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// No progress and no text; the exit status and the files remain
+    #[arg(long)]
+    pub(crate) quiet: bool,
+
+    /// Sends nothing: prints how many requests there would be, in all and by phase, as JSON
+    #[arg(long)]
+    pub(crate) preview: bool,
+
+    /// Sends nothing: writes the instant of every request to this file as CSV (seq,offset_ns,phase)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) preview_arrivals: Option<PathBuf>,
+}
+
+impl OutputArgs {
+    /// Whether nothing is to be sent.
+    pub(crate) fn is_preview(&self) -> bool {
+        self.preview || self.preview_arrivals.is_some()
+    }
+}

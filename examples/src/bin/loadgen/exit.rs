@@ -1,0 +1,88 @@
+//! What the exit status says.
+
+use openloop_experiment::{Judgement, Run, Verdict};
+use std::process::ExitCode;
+
+/// What came out, for the shell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// The objective is kept or, without one, the run may be believed.
+    Pass = 0,
+    /// The objective is not kept, or cannot be.
+    Missed = 1,
+    /// The command line makes no sense.
+    Usage = 2,
+    /// The run may not be believed, or this machine cannot make it.
+    Invalid = 3,
+    /// The target cannot be reached; nothing was sent.
+    Unreachable = 4,
+    /// The data are too few to judge the objective.
+    Inconclusive = 5,
+    /// Interrupted; what there was has been written.
+    Interrupted = 130,
+}
+
+/// The list for `--help`.
+pub(crate) const HELP: &str = "\
+Exit status:
+  0    the objective is kept or, without one, the run is valid
+  1    the objective is not kept, or cannot be
+  2    the command line makes no sense
+  3    the run may not be believed, or this machine lacks descriptors or ports for it
+  4    the target cannot be reached; nothing was sent
+  5    the data are too few to judge the objective
+  130  interrupted: the report is written, and marked so";
+
+impl Status {
+    pub(crate) fn of(run: &Run, judgement: Option<&Judgement>) -> Self {
+        if run.interrupted().is_some() {
+            return Status::Interrupted;
+        }
+        match judgement.map(|judgement| judgement.verdict) {
+            None if run.validity().is_valid() => Status::Pass,
+            None | Some(Verdict::Invalid) => Status::Invalid,
+            Some(Verdict::Infeasible | Verdict::Fail) => Status::Missed,
+            Some(Verdict::Inconclusive) => Status::Inconclusive,
+            Some(Verdict::Pass) => Status::Pass,
+        }
+    }
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        ExitCode::from(status as u8)
+    }
+}
+
+/// Why there is no result, in a sentence that says what to do.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The command line makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// This machine cannot make the run, or lost its result.
+    #[error("{0}")]
+    Machine(String),
+    /// The target cannot be reached.
+    #[error("{0}")]
+    Unreachable(String),
+    /// Interrupted before anything was sent.
+    #[error("interrupted before anything was sent: there is no report")]
+    Interrupted,
+}
+
+impl Failure {
+    /// Of a value that is refused where it is used; the message says why.
+    pub(crate) fn usage(error: impl ToString) -> Self {
+        Failure::Usage(error.to_string())
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        match self {
+            Failure::Usage(_) => Status::Usage,
+            Failure::Machine(_) => Status::Invalid,
+            Failure::Unreachable(_) => Status::Unreachable,
+            Failure::Interrupted => Status::Interrupted,
+        }
+    }
+}

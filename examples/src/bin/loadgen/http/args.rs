@@ -1,0 +1,260 @@
+//! The flags of `loadgen http`.
+
+use crate::cli::LoadArgs;
+use clap::Args;
+use openloop_http::Tls;
+use openloop_workload::{Keys, Template};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// What is asked of an HTTP service, and over which connections.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct HttpArgs {
+    /// Such as http://127.0.0.1:8080/items/{key}; {key} needs --keys
+    pub(crate) url: String,
+
+    #[command(flatten)]
+    pub(crate) load: LoadArgs,
+
+    /// The method [default: GET, or POST with a --body]
+    #[arg(long, help_heading = "Request")]
+    pub(crate) method: Option<String>,
+
+    /// A header as "name: value"; repeatable
+    #[arg(long, value_name = "HEADER", value_parser = header, help_heading = "Request")]
+    pub(crate) header: Vec<(String, String)>,
+
+    /// The body, as it is written here
+    #[arg(long, help_heading = "Request")]
+    pub(crate) body: Option<String>,
+
+    /// What stands for {key} in the URL, the headers and the body: uniform:N (at random) or sequential:N (in turn)
+    /// from 1 to N, the same for the same --seed and request number
+    #[arg(long, help_heading = "Request")]
+    pub(crate) keys: Option<Keys>,
+
+    /// Connections, opened before the run and shared; or per-in-flight: as many as there are requests in flight
+    #[arg(
+        long,
+        value_name = "N|per-in-flight",
+        default_value = "50",
+        help_heading = "Connections"
+    )]
+    pub(crate) connections: ConnectionsArg,
+
+    /// A new connection for each request, closed after it
+    #[arg(long, conflicts_with = "connections", help_heading = "Connections")]
+    pub(crate) connect_per_request: bool,
+
+    /// HTTP/2: by prior knowledge, or by ALPN over TLS; many requests share a connection
+    #[arg(long, help_heading = "Connections")]
+    pub(crate) http2: bool,
+
+    /// Trusts the certificates of this PEM file and no others
+    #[arg(long, value_name = "FILE", help_heading = "Connections")]
+    pub(crate) ca: Option<PathBuf>,
+
+    /// Takes any certificate: for test servers only
+    #[arg(long, conflicts_with = "ca", help_heading = "Connections")]
+    pub(crate) insecure: bool,
+}
+
+/// `--connections`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ConnectionsArg {
+    Fixed(usize),
+    PerInFlight,
+}
+
+impl FromStr for ConnectionsArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "per-in-flight" {
+            return Ok(ConnectionsArg::PerInFlight);
+        }
+        match text.parse() {
+            Ok(0) => Err("a pool of 0 connections serves nothing: give at least 1".to_owned()),
+            Ok(size) => Ok(ConnectionsArg::Fixed(size)),
+            Err(_) => Err("write a number, such as 50, or per-in-flight".to_owned()),
+        }
+    }
+}
+
+fn header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once(':')
+        .ok_or("write name: value, such as \"accept: text/html\"")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+impl HttpArgs {
+    /// The method, given or not.
+    pub(crate) fn method(&self) -> &str {
+        match (&self.method, &self.body) {
+            (Some(method), _) => method,
+            (None, Some(_)) => "POST",
+            (None, None) => "GET",
+        }
+    }
+
+    /// The certificates to trust; `None` for those of this machine.
+    pub(crate) fn tls(&self) -> Result<Option<Tls>, String> {
+        if self.insecure {
+            return Ok(Some(Tls::insecure_accept_any_certificate()));
+        }
+        let Some(file) = &self.ca else {
+            return Ok(None);
+        };
+        std::fs::read_to_string(file)
+            .map(|pem| Some(Tls::roots_from_pem(pem)))
+            .map_err(|error| format!("{} cannot be read: {error}", file.display()))
+    }
+
+    /// What the flags must be together.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.check_url()?;
+        let threads = self.load.schedule.threads;
+        if let ConnectionsArg::Fixed(size) = self.connections
+            && !self.connect_per_request
+            && size < threads
+        {
+            return Err(format!(
+                "each of the {threads} threads needs a connection, and there are {size}: give more --connections"
+            ));
+        }
+        let is_used = self.texts().any(|text| Template::new(text).has_key());
+        match (&self.keys, is_used) {
+            (Some(keys), false) => Err(format!(
+                "--keys {keys} has no effect: write {{key}} in the URL, a header or the body"
+            )),
+            (None, true) => Err(
+                "{key} stands in the request and nothing says which keys there are: give --keys uniform:N"
+                    .to_owned(),
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_url(&self) -> Result<(), String> {
+        let Some((_, rest)) = self.url.split_once("://") else {
+            return Err(format!(
+                "{:?} is not a URL: write it whole, as http://host:port/path",
+                self.url
+            ));
+        };
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        if Template::new(authority).has_key() {
+            return Err(format!(
+                "{authority:?} would be another server for each key: write {{key}} behind the host"
+            ));
+        }
+        Ok(())
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let headers = self.header.iter().map(|(_, value)| value.as_str());
+        [self.url.as_str()]
+            .into_iter()
+            .chain(self.body.as_deref())
+            .chain(headers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use crate::exit::Status;
+    use crate::http::HttpLoad;
+    use clap::Parser;
+
+    fn parse(words: &[&str]) -> Result<HttpArgs, clap::Error> {
+        let command = ["loadgen", "http"].iter().chain(words);
+        Cli::try_parse_from(command).map(|cli| {
+            let Command::Http(arguments) = cli.command;
+            arguments
+        })
+    }
+
+    #[test]
+    fn a_body_makes_it_a_post_unless_the_method_is_given() {
+        let method = |words: &[&str]| parse(words).unwrap().method().to_owned();
+        assert_eq!(method(&["http://a/"]), "GET");
+        assert_eq!(method(&["http://a/", "--body", "x"]), "POST");
+        assert_eq!(
+            method(&["http://a/", "--body", "x", "--method", "PUT"]),
+            "PUT"
+        );
+    }
+
+    #[test]
+    fn headers_are_read_as_they_are_written_on_the_wire() {
+        let words = [
+            "http://a/",
+            "--header",
+            "X-Time: 12:30",
+            "--header",
+            "empty:",
+        ];
+        assert_eq!(
+            parse(&words).unwrap().header,
+            [
+                ("X-Time".to_owned(), "12:30".to_owned()),
+                ("empty".to_owned(), String::new())
+            ]
+        );
+        assert!(parse(&["http://a/", "--header", "no colon"]).is_err());
+    }
+
+    #[test]
+    fn connections_are_a_number_or_follow_the_load() {
+        let connections = |words: &[&str]| parse(words).map(|arguments| arguments.connections);
+        assert_eq!(
+            connections(&["http://a/"]).unwrap(),
+            ConnectionsArg::Fixed(50)
+        );
+        let follow = ["http://a/", "--connections", "per-in-flight"];
+        assert_eq!(connections(&follow).unwrap(), ConnectionsArg::PerInFlight);
+        for bad in ["0", "-1", "many"] {
+            let words = ["http://a/", "--connections", bad];
+            assert_eq!(connections(&words).unwrap_err().exit_code(), 2, "{bad}");
+        }
+        let both = ["http://a/", "--connections", "5", "--connect-per-request"];
+        assert!(parse(&both).is_err());
+    }
+
+    #[test]
+    fn what_makes_no_request_is_refused_before_anything_is_sent() {
+        for (words, named) in [
+            (&["not a url"][..], "not a url"),
+            (&["http://"], "no host"),
+            (&["/path"], "http://"),
+            (&["ftp://a/"], "ftp"),
+            (&["http://a/{key}"], "--keys"),
+            (&["http://a/", "--keys", "uniform:5"], "{key}"),
+            (&["http://{key}.a/", "--keys", "uniform:5"], "{key}.a"),
+            (&["http://a/", "--method", "G T"], "G T"),
+            (&["http://a/", "--header", "b d: c"], "b d"),
+            (
+                &["http://a/", "--header", "content-length: 5"],
+                "content-length",
+            ),
+            (&["http://a/", "--ca", "/no/such.pem"], "/no/such.pem"),
+            (&["http://a/", "--insecure"], "https"),
+            (
+                &["http://a/", "--http2", "--connections", "per-in-flight"],
+                "HTTP/2",
+            ),
+            (
+                &["http://a/", "--threads", "8", "--connections", "4"],
+                "8 threads",
+            ),
+        ] {
+            let failure = HttpLoad::new(&parse(words).unwrap()).unwrap_err();
+            assert_eq!(failure.status(), Status::Usage, "{words:?}");
+            let message = failure.to_string();
+            assert!(message.contains(named), "{words:?}: {message}");
+        }
+    }
+}

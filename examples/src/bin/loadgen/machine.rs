@@ -1,0 +1,120 @@
+//! Whether this machine can make the run at all.
+
+use crate::exit::Failure;
+use crate::protocol::Connecting;
+use openloop_experiment::{InFlight, Load, Plan};
+use openloop_net::{Limits, Needs, Shortage};
+use openloop_sched::Schedule;
+use std::time::Duration;
+
+/// Raises the soft limit on descriptors if that is needed, and refuses a run for which there are too few descriptors
+/// or ports. On a platform that does not tell its limits, every run is tried.
+pub(crate) fn check(plan: &Plan, connecting: Connecting, loopback: bool) -> Result<(), Failure> {
+    let Ok(mut limits) = Limits::read() else {
+        return Ok(());
+    };
+    let needs = needs(plan, connecting, loopback);
+    let mut shortages = limits.check(&needs);
+    if shortages.iter().any(is_soft) {
+        limits = raise(limits);
+        shortages = limits.check(&needs);
+    }
+    if shortages.is_empty() {
+        return Ok(());
+    }
+    let shortages: Vec<_> = shortages.iter().map(Shortage::to_string).collect();
+    Err(Failure::Machine(format!(
+        "this machine cannot make the run: {}",
+        shortages.join("; ")
+    )))
+}
+
+fn is_soft(shortage: &Shortage) -> bool {
+    matches!(shortage, Shortage::SoftDescriptors { .. })
+}
+
+fn raise(limits: Limits) -> Limits {
+    // Where the kernel refuses, the shortage stays and says what to do.
+    Limits::raise_soft_descriptors_to_hard().unwrap_or(limits)
+}
+
+fn needs(plan: &Plan, connecting: Connecting, loopback: bool) -> Needs {
+    // How many are in flight at once is known only where it is limited.
+    let in_flight = match (plan.load(), plan.limits().in_flight) {
+        (Load::Closed { users, .. }, _) => *users as u64,
+        (_, InFlight::Queue(limit) | InFlight::Shed(limit)) => limit as u64,
+        _ => 0,
+    };
+    let (connections, per_second) = match (connecting, plan.schedule()) {
+        (Connecting::Pool(size), _) => (size as u64, 0),
+        (Connecting::PerInFlight, _) => (in_flight, 0),
+        // Those of the busiest second stay open for up to a second: in the need for descriptors they stand already.
+        (Connecting::PerRequest, Some(schedule)) => (0, busiest_second(schedule)),
+        (Connecting::PerRequest, None) => (in_flight, 0),
+    };
+    Needs {
+        connections,
+        new_connections_per_second: per_second as f64,
+        duration: plan.layout().end().as_duration(),
+        loopback,
+    }
+}
+
+/// The most arrivals in one second of the schedule, second by second.
+fn busiest_second(schedule: &Schedule) -> u64 {
+    let (mut second, mut count, mut most) = (0, 0, 0);
+    for ticket in schedule.clone() {
+        let now = ticket.intended.as_nanos() / Duration::from_secs(1).as_nanos() as u64;
+        if now != second {
+            (second, count) = (now, 0);
+        }
+        count += 1;
+        most = most.max(count);
+    }
+    most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use openloop_experiment::Lifecycle;
+    use openloop_sched::{Arrivals, Rate};
+
+    fn plan(in_flight: InFlight) -> Plan {
+        let lifecycle = Lifecycle {
+            ramp_up: Duration::from_secs(2),
+            ..Lifecycle::steady_only(Duration::from_secs(3))
+        };
+        Plan::open(Rate::per_second(100.0).unwrap())
+            .lifecycle(lifecycle)
+            .arrivals(Arrivals::Constant)
+            .in_flight(in_flight)
+            .build()
+            .unwrap()
+    }
+
+    #[test]
+    fn a_pool_needs_its_size_and_the_rest_what_the_plan_says() {
+        let of = |connecting, in_flight| {
+            let needs = needs(&plan(in_flight), connecting, true);
+            (needs.connections, needs.new_connections_per_second)
+        };
+        assert_eq!(of(Connecting::Pool(50), InFlight::Unlimited), (50, 0.0));
+        assert_eq!(of(Connecting::PerInFlight, InFlight::Shed(7)), (7, 0.0));
+        assert_eq!(of(Connecting::PerInFlight, InFlight::Unlimited), (0, 0.0));
+        assert_eq!(of(Connecting::PerRequest, InFlight::Unlimited), (0, 100.0));
+        let closed = Plan::closed(30).build().unwrap();
+        assert_eq!(needs(&closed, Connecting::PerRequest, true).connections, 30);
+    }
+
+    #[test]
+    fn a_shortage_names_what_is_needed_before_anything_is_sent() {
+        let failure = check(
+            &plan(InFlight::Unlimited),
+            Connecting::Pool(2_000_000_000),
+            true,
+        );
+        let message = failure.unwrap_err().to_string();
+        assert!(message.contains("2000000032"), "{message}");
+    }
+}

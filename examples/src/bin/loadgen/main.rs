@@ -1,0 +1,51 @@
+//! `loadgen`: a load tool over the crates.
+//!
+//! ```text
+//! loadgen http http://service.test/ --rate 2000 --slo "p99<=100ms" --json report.json
+//! ```
+//!
+//! [`cli`] reads the flags, [`plan`] makes a plan of them, [`run`] carries it out. What differs between protocols is
+//! behind the trait [`protocol::Protocol`], one file each. The exit status says what came out: see [`exit::Status`].
+#![forbid(unsafe_code)]
+
+mod arrivals;
+mod cli;
+mod command;
+mod exit;
+#[cfg(feature = "http")]
+mod http;
+mod machine;
+mod output;
+mod plan;
+mod preview;
+mod protocol;
+mod run;
+
+use clap::Parser;
+use cli::{Cli, Command};
+use exit::{Failure, Status};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let status = load(&cli).unwrap_or_else(|failure| {
+        output::complain(format_args!("{failure}"));
+        failure.status()
+    });
+    status.into()
+}
+
+fn load(cli: &Cli) -> Result<Status, Failure> {
+    // Signals, progress and the health check; the load itself runs on threads of its own.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Machine(format!("no runtime could be made: {error}")))?;
+    match &cli.command {
+        #[cfg(feature = "http")]
+        Command::Http(arguments) => {
+            let protocol = http::HttpLoad::new(arguments)?;
+            runtime.block_on(run::run(protocol, &arguments.load))
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Files, the terminal, and what goes where.
+
+use crate::cli::OutputArgs;
+use openloop_report::{ProgressTarget, Report, TextStyle};
+use std::fmt::Arguments;
+use std::fs::OpenOptions;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::path::Path;
+
+/// Columns of the text report.
+const WIDTH: usize = 100;
+
+/// One sentence to the user, beside the results.
+pub(crate) fn complain(sentence: Arguments<'_>) {
+    // Where nobody reads, there is nobody to tell.
+    let _ = writeln!(io::stderr(), "loadgen: {sentence}");
+}
+
+impl OutputArgs {
+    /// How the progress is shown.
+    pub(crate) fn progress(&self) -> ProgressTarget {
+        match (self.quiet, io::stderr().is_terminal()) {
+            (true, _) => ProgressTarget::Hidden,
+            (false, true) => ProgressTarget::Terminal,
+            (false, false) => ProgressTarget::Lines,
+        }
+    }
+
+    /// Whether the text report is printed.
+    pub(crate) fn has_text(&self) -> bool {
+        !self.quiet && self.json.as_deref() != Some(Path::new("-"))
+    }
+
+    /// Finds out before the run whether the files can be written.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        match &self.json {
+            Some(file) if file != Path::new("-") => {
+                let opened = OpenOptions::new().append(true).create(true).open(file);
+                opened.map(drop).map_err(|error| unwritable(file, &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes everything that was asked for.
+    pub(crate) fn write(&self, report: &Report) -> Result<(), String> {
+        if let Some(file) = &self.json {
+            write_to(file, |out| report.write_json(out))?;
+        }
+        if !self.has_text() {
+            return Ok(());
+        }
+        let style = TextStyle {
+            colour: io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+            width: WIDTH,
+        };
+        write_to(Path::new("-"), |out| report.write_text(out, &style))
+    }
+}
+
+/// Writes to a file or, for `-`, to the standard output.
+pub(crate) fn write_to(
+    file: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), String> {
+    if file == Path::new("-") {
+        let mut out = BufWriter::new(io::stdout().lock());
+        return match write(&mut out).and_then(|()| out.flush()) {
+            // A reader such as `head` has seen enough.
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(format!("the standard output cannot be written: {error}"))
+            }
+            _ => Ok(()),
+        };
+    }
+    let mut options = OpenOptions::new();
+    let opened = options.write(true).create(true).truncate(true).open(file);
+    let mut out = BufWriter::new(opened.map_err(|error| unwritable(file, &error))?);
+    let written = write(&mut out).and_then(|()| out.flush());
+    written.map_err(|error| unwritable(file, &error))
+}
+
+fn unwritable(file: &Path, error: &io::Error) -> String {
+    format!("{} cannot be written: {error}", file.display())
+}

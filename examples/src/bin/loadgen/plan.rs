@@ -1,0 +1,246 @@
+//! From flags to a plan.
+
+use crate::arrivals::Source;
+use crate::cli::{LoadArgs, OnLimit, PhaseArgs};
+use crate::exit::Failure;
+use openloop_experiment::{InFlight, Lifecycle, Plan, PlanBuilder};
+use std::time::Duration;
+
+/// What loadgen does where a phase is not given: shorter than a careful experiment, long enough for a first look.
+const DEFAULT: Lifecycle = Lifecycle {
+    ramp_up: Duration::from_secs(5),
+    warm_up: Duration::from_secs(5),
+    steady: Duration::from_secs(30),
+    cooldown: Duration::from_secs(5),
+};
+
+impl PhaseArgs {
+    fn is_given(&self) -> bool {
+        [self.ramp_up, self.warm_up, self.steady, self.cooldown]
+            .iter()
+            .any(Option::is_some)
+    }
+
+    fn lifecycle(&self) -> Lifecycle {
+        Lifecycle {
+            ramp_up: self.ramp_up.unwrap_or(DEFAULT.ramp_up),
+            warm_up: self.warm_up.unwrap_or(DEFAULT.warm_up),
+            steady: self.steady.unwrap_or(DEFAULT.steady),
+            cooldown: self.cooldown.unwrap_or(DEFAULT.cooldown),
+        }
+    }
+}
+
+/// The plan that the flags ask for, but for the target.
+///
+/// # Errors
+/// Where flags are missing or exclude each other; the rest is checked when the plan is built.
+pub(crate) fn builder(load: &LoadArgs) -> Result<PlanBuilder, Failure> {
+    let mut plan = source(load)?.seed(load.schedule.seed);
+    if let Some(precision) = load.schedule.precision {
+        plan = plan.precision(precision);
+    }
+    if let Some(bursts) = load.schedule.bursts {
+        plan = plan.bursts(bursts);
+    }
+    let limits = &load.limits;
+    if let Some(limit) = limits.max_in_flight {
+        plan = plan.in_flight(match limits.on_limit {
+            None | Some(OnLimit::Queue) => InFlight::Queue(limit),
+            Some(OnLimit::Shed) => InFlight::Shed(limit),
+        });
+    }
+    if let Some(timeout) = limits.timeout {
+        plan = plan.timeout(timeout);
+    }
+    if let Some(from) = limits.timeout_from {
+        plan = plan.timeout_from(from.into());
+    }
+    if let Some(drain) = limits.drain {
+        plan = plan.drain(drain);
+    }
+    Ok(plan)
+}
+
+fn source(load: &LoadArgs) -> Result<PlanBuilder, Failure> {
+    let schedule = &load.schedule;
+    let lifecycle = load.phases.lifecycle();
+    if let Some(users) = schedule.closed {
+        let plan = Plan::closed(users).lifecycle(lifecycle);
+        return Ok(plan.think(schedule.think.unwrap_or_default()));
+    }
+    // clap lets a flag stand without the one it requires where that one is excluded by a third.
+    if schedule.think.is_some() {
+        return Err(Failure::usage(
+            "users think in a closed loop alone: leave out --think, or give --closed instead of the rate",
+        ));
+    }
+    if let Some(Source::Trace(trace)) = &schedule.arrivals {
+        for (given, flag) in [
+            (schedule.rate.is_some(), "--rate"),
+            (schedule.profile.is_some(), "--profile"),
+            (schedule.bursts.is_some(), "--bursts"),
+        ] {
+            if given {
+                let why = format!("a trace has its own arrivals: leave out {flag}");
+                return Err(Failure::Usage(why));
+            }
+        }
+        refuse_phases(load, "a trace")?;
+        return Ok(Plan::recorded(trace.read().map_err(Failure::Usage)?));
+    }
+    let plan = match (schedule.rate, &schedule.profile) {
+        (_, Some(profile)) => {
+            refuse_phases(load, "a profile")?;
+            Plan::profile(profile.clone())
+        }
+        (Some(rate), None) => Plan::open(rate).lifecycle(lifecycle),
+        (None, None) => {
+            return Err(Failure::usage(
+                "how much load is not said: give --rate, --profile, --arrivals trace:FILE or --closed USERS",
+            ));
+        }
+    };
+    Ok(match schedule.arrivals {
+        Some(Source::Process(arrivals)) => plan.arrivals(arrivals),
+        _ => plan,
+    })
+}
+
+fn refuse_phases(load: &LoadArgs, what: &str) -> Result<(), Failure> {
+    if !load.phases.is_given() {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "all of {what} is measured: leave out --ramp-up, --warm-up, --steady and --cooldown"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+    use openloop_experiment::{Load, PlanError, TimeoutFrom};
+
+    /// The flags behind `loadgen http URL`.
+    fn load(flags: &str) -> LoadArgs {
+        let words = format!("loadgen http http://localhost/ {flags}");
+        let cli = Cli::try_parse_from(words.split_whitespace()).unwrap();
+        let Command::Http(arguments) = cli.command;
+        arguments.load
+    }
+
+    fn plan(flags: &str) -> Result<Plan, String> {
+        let builder = builder(&load(flags)).map_err(|failure| failure.to_string())?;
+        builder
+            .build()
+            .map_err(|error: PlanError| error.to_string())
+    }
+
+    fn refused(flags: &str) -> String {
+        let words = format!("loadgen http http://localhost/ {flags}");
+        match Cli::try_parse_from(words.split_whitespace()) {
+            Err(error) => {
+                assert_eq!(error.exit_code(), 2);
+                error.to_string()
+            }
+            Ok(_) => plan(flags).unwrap_err(),
+        }
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_help() {
+        let plan = plan("--rate 10").unwrap();
+        let preview = plan.preview().unwrap();
+        let names: Vec<_> = preview.phases.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["ramp_up", "warm_up", "steady", "cooldown"]);
+        assert_eq!(plan.layout().steady().length(), Duration::from_secs(30));
+        assert_eq!(plan.layout().end().as_duration(), Duration::from_secs(45));
+        assert_eq!(plan.limits().in_flight, InFlight::Unlimited);
+        assert_eq!(plan.limits().timeout, None);
+        assert_eq!(plan.limits().drain, Duration::from_secs(10));
+        assert_eq!(plan.seed(), 1);
+    }
+
+    #[test]
+    fn totals_are_exact() {
+        let none = "--ramp-up 0s --warm-up 0s --cooldown 0s --arrivals constant";
+        let total = |flags: &str| plan(flags).unwrap().preview().unwrap().total;
+        assert_eq!(total(&format!("--rate 0.1 --steady 30s {none}")), 3);
+        assert_eq!(total(&format!("--rate 1000 --steady 20s {none}")), 20_000);
+        let profile = "--profile 0->100/10s,100/20s,100->0/10s --arrivals constant";
+        assert_eq!(total(profile), 3000);
+        assert_eq!(
+            plan(profile).unwrap().preview().unwrap().phases,
+            [("steady", 3000)]
+        );
+    }
+
+    #[test]
+    fn limits_come_from_their_flags() {
+        let plan_of = |flags: &str| plan(&format!("--rate 10 {flags}")).unwrap().limits();
+        assert_eq!(plan_of("--max-in-flight 7").in_flight, InFlight::Queue(7));
+        assert_eq!(
+            plan_of("--max-in-flight 7 --on-limit shed").in_flight,
+            InFlight::Shed(7)
+        );
+        let timeout = plan_of("--timeout 2s --timeout-from dispatch")
+            .timeout
+            .unwrap();
+        assert_eq!(timeout.from, TimeoutFrom::Dispatched);
+        assert_eq!(timeout.after, Duration::from_secs(2));
+        assert_eq!(plan_of("--drain 3s").drain, Duration::from_secs(3));
+    }
+
+    #[test]
+    fn a_closed_loop_has_users_instead_of_a_rate() {
+        let plan = plan("--closed 8 --think 1s --steady 2s").unwrap();
+        assert!(matches!(
+            plan.load(),
+            Load::Closed { users: 8, think } if *think == Duration::from_secs(1)
+        ));
+    }
+
+    #[test]
+    fn bad_values_are_refused_by_name() {
+        for (flags, named) in [
+            ("", "--rate"),
+            ("--rate 0", "rate is 0"),
+            ("--rate NaN", "NaN"),
+            ("--rate -1", "-1"),
+            ("--rate 1e300", "1e300"),
+            ("--rate fast", "fast"),
+            ("--rate 10 --steady 0s", "steady"),
+            ("--rate 10 --steady 10", "lacks a unit"),
+            ("--rate 0.001 --steady 1s --arrivals constant", "no arrival"),
+            ("--rate 10 --profile 10/1s", "--profile"),
+            ("--profile 10", "10"),
+            ("--profile 10/1s --steady 1s", "--steady"),
+            ("--rate 10 --closed 1", "--closed"),
+            ("--closed 0", "0 users"),
+            ("--closed 1 --arrivals poisson", "--arrivals"),
+            ("--rate 10 --think 1s", "--closed"),
+            ("--rate 10 --arrivals sometimes", "sometimes"),
+            ("--rate 10 --arrivals trace:x.csv", "--rate"),
+            ("--arrivals trace:/no/such/file", "/no/such/file"),
+            ("--arrivals poisson", "--rate"),
+            ("--rate 10 --bursts 1s,1s", "1s,1s"),
+            ("--rate 10 --bursts 1s,1s,9", "9"),
+            ("--rate 10 --max-in-flight 0", "in flight"),
+            ("--rate 10 --on-limit shed", "--max-in-flight"),
+            ("--rate 10 --max-in-flight 1 --on-limit drop", "drop"),
+            ("--rate 10 --timeout 0s", "timeout"),
+            ("--rate 10 --timeout-from dispatch", "--timeout"),
+            ("--rate 10 --slo p99", "p99"),
+            ("--rate 10 --slo p99<=4S", "floor"),
+            ("--rate 10 --waive luck", "outbound_error"),
+            ("--rate 10 --seed x", "x"),
+            ("--rate 10 --precision exact", "exact"),
+            ("--rate 10 --sweep find", "--sweep"),
+        ] {
+            let message = refused(flags);
+            assert!(message.contains(named), "{flags}: {message}");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What a plan would send, without sending it.
+
+use crate::cli::OutputArgs;
+use crate::exit::{Failure, Status};
+use crate::output;
+use openloop_experiment::Plan;
+use openloop_sched::Schedule;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Prints the totals, writes the arrivals: whichever was asked for.
+pub(crate) fn show(plan: &Plan, output: &OutputArgs) -> Result<Status, Failure> {
+    let (Some(preview), Some(schedule)) = (plan.preview(), plan.schedule()) else {
+        return Err(Failure::usage(
+            "a closed loop has no arrivals before it runs, so there is nothing to preview: give --rate or --profile",
+        ));
+    };
+    let to_stdout = output.preview_arrivals.as_deref() == Some(Path::new("-"));
+    if output.preview && to_stdout {
+        return Err(Failure::usage(
+            "--preview and --preview-arrivals - would both write to the standard output: give a file to one",
+        ));
+    }
+    if let Some(file) = &output.preview_arrivals {
+        output::write_to(file, |out| write_arrivals(plan, schedule, out))
+            .map_err(Failure::Usage)?;
+    }
+    if output.preview {
+        let phases = preview.phases.iter();
+        let phases: Vec<Value> = phases
+            .map(|(name, arrivals)| json!({ "name": name, "arrivals": arrivals }))
+            .collect();
+        let totals = json!({ "total": preview.total, "phases": phases });
+        output::write_to(Path::new("-"), |out| writeln!(out, "{totals}"))
+            .map_err(Failure::Machine)?;
+    }
+    Ok(Status::Pass)
+}
+
+fn write_arrivals(plan: &Plan, schedule: &Schedule, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "seq,offset_ns,phase")?;
+    for ticket in schedule.clone() {
+        let phase = plan.layout().phase_at(ticket.intended);
+        let phase = phase.map_or("", |phase| phase.name());
+        writeln!(out, "{},{},{phase}", ticket.seq, ticket.intended.as_nanos())?;
+    }
+    Ok(())
+}

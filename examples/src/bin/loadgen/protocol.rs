@@ -1,0 +1,67 @@
+//! What differs between protocols.
+
+use crate::exit::Failure;
+use openloop_experiment::Work;
+use openloop_experiment::drive::ShardOf;
+use std::future::Future;
+use std::sync::Arc;
+
+/// A protocol that loadgen speaks, with its target and its requests: one file implements it.
+///
+/// Generic and not `dyn`: the request of an arrival is then made and polled without a box of its own.
+pub(crate) trait Protocol: Send + Sync + 'static {
+    /// Host and port of the target.
+    fn endpoint(&self) -> (&str, u16);
+
+    /// What is loaded, as the user named it.
+    fn target(&self) -> &str;
+
+    /// The target and the connections to it in a few words: `http://a.test/ over 50 connections`.
+    fn describe(&self) -> String;
+
+    /// How connections come about.
+    fn connecting(&self) -> Connecting;
+
+    /// The client of one thread, its connections open: none of this counts.
+    ///
+    /// # Errors
+    /// When the target cannot be reached, or this machine cannot open what is asked.
+    fn connect(self: Arc<Self>, shard: ShardOf)
+    -> impl Future<Output = Result<impl Work, Failure>>;
+
+    /// Whether the target can still be reached: asked after the drain.
+    fn health(self: Arc<Self>) -> impl Future<Output = Result<(), String>> + Send;
+}
+
+/// How a protocol's connections come about: what the machine must be able to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Connecting {
+    /// This many, opened before the run.
+    Pool(usize),
+    /// One for each request, closed after it.
+    PerRequest,
+    /// As many as there are requests in flight.
+    PerInFlight,
+}
+
+/// The part of `total` that falls to one shard: parts differ by at most one, and add up.
+pub(crate) fn share(total: usize, shard: ShardOf) -> usize {
+    total / shard.count + usize::from(shard.index < total % shard.count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_add_up_and_differ_by_at_most_one() {
+        for (total, count) in [(50, 1), (50, 3), (4, 4), (7, 2)] {
+            let shares: Vec<_> = (0..count)
+                .map(|index| share(total, ShardOf { index, count }))
+                .collect();
+            assert_eq!(shares.iter().sum::<usize>(), total);
+            let (most, least) = (shares.iter().max(), shares.iter().min());
+            assert!(most.unwrap() - least.unwrap() <= 1, "{shares:?}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What is sent, and what is written.
+
+use crate::*;
+use openloop_testbed::Certificate;
+
+fn constant(flags: &str) -> String {
+    format!("--rate 100 --arrivals constant {SECOND} {BUSY} {flags}")
+}
+
+#[test]
+fn exactly_what_was_planned_is_sent() {
+    let server = server().start().unwrap();
+    let output = loadgen(&server.url("/"), &constant("--json -"));
+    assert_status(&output, 0);
+    let report = report(&output);
+    assert_balances(&report);
+    assert_eq!(report["schema"], "openloop.report/1.0");
+    assert_eq!(report["loop"], "open");
+    assert_eq!(report["asked_rate"], 100.0);
+    assert_eq!(report["arrivals"]["scheduled"], 100);
+    assert_eq!(report["arrivals"]["ok"], 100);
+    assert_eq!(server.served(), 100);
+}
+
+#[test]
+fn with_few_arrivals_and_many_connections_no_arrival_comes_too_early() {
+    let server = server().start().unwrap();
+    let flags = format!("--rate 1 --arrivals constant {SECOND} {BUSY} --json -");
+    let report = report(&loadgen(&server.url("/"), &flags));
+    assert_eq!(
+        (&report["arrivals"]["scheduled"], server.served()),
+        (&1.into(), 1)
+    );
+}
+
+#[test]
+fn the_same_seed_asks_for_the_same_keys_whatever_the_number_of_threads() {
+    let asked = |threads: usize, seed: u64| {
+        let server = server().record_requests().start().unwrap();
+        let flags = constant(&format!(
+            "--keys uniform:1000 --threads {threads} --seed {seed} --quiet"
+        ));
+        assert_status(&loadgen(&server.url("/items/{key}"), &flags), 0);
+        let mut paths: Vec<_> = server
+            .requests()
+            .into_iter()
+            .map(|request| request.path)
+            .collect();
+        paths.sort();
+        paths
+    };
+    let one = asked(1, 3);
+    assert_eq!(one.len(), 100);
+    assert!(one.iter().all(|path| path.starts_with("/items/")));
+    assert_eq!(one, asked(2, 3));
+    assert_ne!(one, asked(1, 4));
+}
+
+#[test]
+fn method_headers_and_body_are_those_of_the_flags() {
+    let server = server().record_requests().start().unwrap();
+    let mut command = command(
+        &server.url("/echo"),
+        &constant("--keys sequential:500 --quiet"),
+    );
+    command.args([
+        "--method",
+        "PUT",
+        "--header",
+        "X-Key: k{key}",
+        "--body",
+        r#"{"id": {key}}"#,
+    ]);
+    assert_status(&command.output().unwrap(), 0);
+    let request = server.last_request().unwrap();
+    assert_eq!(request.method, "PUT");
+    let body = String::from_utf8(request.body.to_vec()).unwrap();
+    let key = body.trim_start_matches(r#"{"id": "#).trim_end_matches('}');
+    assert!((1..=100).contains(&key.parse::<u32>().unwrap()), "{body}");
+    let header = request
+        .headers
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case("x-key"));
+    assert_eq!(header.unwrap().1, format!("k{key}"));
+}
+
+#[test]
+fn a_pool_is_opened_before_the_run_and_kept() {
+    let server = server().start().unwrap();
+    assert_status(
+        &loadgen(
+            &server.url("/"),
+            &constant("--connections 7 --threads 2 --quiet"),
+        ),
+        0,
+    );
+    // The eighth is the health check after the run.
+    assert_eq!(server.accepted(), 8);
+}
+
+#[test]
+fn a_connection_for_each_request_is_one_for_each() {
+    let server = server().start().unwrap();
+    let output = loadgen(
+        &server.url("/"),
+        &constant("--connect-per-request --json -"),
+    );
+    assert_status(&output, 0);
+    let report = report(&output);
+    assert_eq!(report["counts"]["connections_opened"], 100);
+    assert_eq!(report["metrics"]["connect"]["count"], 100);
+}
+
+#[test]
+fn connections_per_request_in_flight_are_used_again() {
+    let server = server().start().unwrap();
+    let output = loadgen(
+        &server.url("/delay/50ms"),
+        &constant("--connections per-in-flight --json -"),
+    );
+    assert_status(&output, 0);
+    let opened = report(&output)["counts"]["connections_opened"]
+        .as_u64()
+        .unwrap();
+    assert!((1..=99).contains(&opened), "{opened}");
+}
+
+#[test]
+fn a_closed_loop_says_so() {
+    let server = server().start().unwrap();
+    let flags = format!("--closed 4 --think 10ms {SECOND} {BUSY} --json -");
+    let output = loadgen(&server.url("/"), &flags);
+    assert_status(&output, 0);
+    let report = report(&output);
+    assert_balances(&report);
+    assert_eq!(
+        (&report["loop"], &report["asked_rate"]),
+        (&"closed".into(), &Value::Null)
+    );
+    assert_eq!(report["arrivals"]["scheduled"], server.served());
+    assert!(
+        loadgen(
+            &server.url("/"),
+            &format!("--closed 1 --think 50ms {SECOND} {BUSY}")
+        )
+        .stdout
+        .windows(6)
+        .any(|word| word == b"closed")
+    );
+}
+
+#[test]
+fn tls_and_http2_are_spoken() {
+    for http2 in [false, true] {
+        let mut server = server().tls(Certificate::Trusted);
+        if http2 {
+            server = server.http2();
+        }
+        let server = server.start().unwrap();
+        let ca = Scratch::new();
+        std::fs::write(ca.path(), server.ca_pem().unwrap()).unwrap();
+        let version = if http2 { "--http2" } else { "" };
+        for trust in [format!("--ca {}", ca.path()), "--insecure".to_owned()] {
+            let flags = constant(&format!("{trust} {version} --connections 2 --quiet"));
+            assert_status(&loadgen(&server.url("/"), &flags), 0);
+        }
+        assert_eq!(server.served(), 200);
+    }
+}
+
+#[test]
+fn http2_without_tls_is_known_beforehand() {
+    let server = server().http2().start().unwrap();
+    assert_status(
+        &loadgen(
+            &server.url("/"),
+            &constant("--http2 --connections 1 --quiet"),
+        ),
+        0,
+    );
+    assert_eq!(server.served(), 100);
+}
+
+#[test]
+fn the_text_goes_to_the_standard_output_and_progress_beside_it() {
+    let server = server().start().unwrap();
+    let file = Scratch::new();
+    let output = loadgen(
+        &server.url("/"),
+        &constant(&format!("--json {}", file.path())),
+    );
+    assert_status(&output, 0);
+    assert!(stdout(&output).contains("response"), "{}", stdout(&output));
+    assert!(
+        !stdout(&output).contains('\u{1b}'),
+        "no colour without a terminal"
+    );
+    assert!(
+        stderr(&output).contains(&server.url("/")),
+        "{}",
+        stderr(&output)
+    );
+    assert_balances(&serde_json::from_str(&file.read()).unwrap());
+}
+
+#[test]
+fn quiet_is_quiet() {
+    let server = server().start().unwrap();
+    let output = loadgen(&server.url("/"), &constant("--quiet"));
+    assert_status(&output, 0);
+    assert_eq!(
+        (stdout(&output), stderr(&output)),
+        (String::new(), String::new())
+    );
+}
