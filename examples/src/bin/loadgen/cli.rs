@@ -59,8 +59,9 @@ pub(crate) struct ScheduleArgs {
     #[arg(long, conflicts_with = "closed")]
     pub(crate) profile: Option<Profile>,
 
-    /// How requests scatter around the rate: constant, poisson, gamma:CV, or trace:FILE[:SCALE] for recorded
-    /// arrivals (seconds since the start, one a line; a SCALE of 0.5 replays twice as fast) [default: poisson]
+    /// How requests scatter around the rate: constant, poisson or gamma:CV; or recorded arrivals, instead of a rate:
+    /// trace:FILE or trace:FILE:SCALE (seconds since the start, one a line; a SCALE of 0.5 replays twice as fast)
+    /// [default: poisson]
     #[arg(long, conflicts_with = "closed")]
     pub(crate) arrivals: Option<Source>,
 
@@ -75,7 +76,7 @@ pub(crate) struct ScheduleArgs {
     pub(crate) closed: Option<usize>,
 
     /// How long a user of --closed waits between an answer and the next request [default: 0s]
-    #[arg(long, value_parser = parse_duration, requires = "closed")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "closed")]
     pub(crate) think: Option<Duration>,
 
     /// What everything random is drawn from: the same seed gives the same requests at the same instants
@@ -88,7 +89,7 @@ pub(crate) struct ScheduleArgs {
     pub(crate) precision: Option<Precision>,
 
     /// Threads that send, each with its share of the requests and of the connections
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) threads: usize,
 }
 
@@ -97,19 +98,19 @@ pub(crate) struct ScheduleArgs {
 #[command(next_help_heading = "Phases (0s leaves one out)")]
 pub(crate) struct PhaseArgs {
     /// The rate grows from 0; not measured [default: 5s]
-    #[arg(long, value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) ramp_up: Option<Duration>,
 
     /// The rate is reached; not measured [default: 5s]
-    #[arg(long, value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) warm_up: Option<Duration>,
 
     /// The measurement; it cannot be left out [default: 30s]
-    #[arg(long, value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) steady: Option<Duration>,
 
     /// The rate falls to 0; not measured [default: 5s]
-    #[arg(long, value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) cooldown: Option<Duration>,
 }
 
@@ -123,19 +124,19 @@ pub(crate) struct LimitArgs {
 
     /// What happens to a request above --max-in-flight: it waits, and its wait counts, or it is never sent, and
     /// counts as shed [default: queue]
-    #[arg(long, requires = "max_in_flight")]
+    #[arg(long, value_name = "POLICY", requires = "max_in_flight")]
     pub(crate) on_limit: Option<OnLimit>,
 
     /// Gives a request up after so long [default: never]
-    #[arg(long, value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
 
     /// From when --timeout runs: as for a user who gives up, or as in a client library [default: intended]
-    #[arg(long, requires = "timeout")]
+    #[arg(long, value_name = "INSTANT", requires = "timeout")]
     pub(crate) timeout_from: Option<RunsFrom>,
 
     /// How long to wait, at the end, for what is in flight; never shorter than --timeout [default: 10s]
-    #[arg(long, value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) drain: Option<Duration>,
 }
 

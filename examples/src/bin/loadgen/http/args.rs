@@ -13,9 +13,6 @@ pub(crate) struct HttpArgs {
     /// Such as http://127.0.0.1:8080/items/{key}; {key} needs --keys
     pub(crate) url: String,
 
-    #[command(flatten)]
-    pub(crate) load: LoadArgs,
-
     /// The method [default: GET, or POST with a --body]
     #[arg(long, help_heading = "Request")]
     pub(crate) method: Option<String>,
@@ -57,6 +54,9 @@ pub(crate) struct HttpArgs {
     /// Takes any certificate: for test servers only
     #[arg(long, conflicts_with = "ca", help_heading = "Connections")]
     pub(crate) insecure: bool,
+
+    #[command(flatten)]
+    pub(crate) load: LoadArgs,
 }
 
 /// `--connections`.
