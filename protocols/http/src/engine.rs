@@ -2,6 +2,7 @@
 
 use crate::h1::pool::Http1;
 use crate::h2::pool::Http2;
+use crate::reply::Answer;
 use crate::{Connections, HttpError, HttpErrorKind, Reply, Request, Stages, Version};
 use bytes::Bytes;
 use openloop_net::{Dialed, Dialer, Stream};
@@ -63,9 +64,12 @@ impl Engine {
         on_data: &mut (impl FnMut(&Bytes) + Send),
     ) -> Result<Reply, HttpError> {
         let mut stages = Stages::default();
-        match self.speaks(&mut stages).await {
-            Ok(Speaks::Http1(http1)) => http1.call(request, stages, on_data).await,
-            Ok(Speaks::Http2(http2)) => http2.call(request, stages, on_data).await,
+        match self.answer(request, &mut stages, on_data).await {
+            Ok(Answer { status, headers }) => Ok(Reply {
+                status,
+                headers,
+                stages,
+            }),
             Err(kind) => Err(HttpError {
                 kind,
                 stages: Box::new(stages),
@@ -73,12 +77,25 @@ impl Engine {
         }
     }
 
+    async fn answer(
+        &self,
+        request: &Request,
+        stages: &mut Stages,
+        on_data: &mut (impl FnMut(&Bytes) + Send),
+    ) -> Result<Answer, HttpErrorKind> {
+        let speaks = match self.speaks.get() {
+            Some(speaks) => speaks,
+            None => self.speaks(stages).await?,
+        };
+        match speaks {
+            Speaks::Http1(http1) => http1.call(request, stages, on_data).await,
+            Speaks::Http2(http2) => http2.call(request, stages, on_data).await,
+        }
+    }
+
     /// The version that is spoken. Where it is not known yet, the first to ask opens a connection to learn it, and
     /// all who ask meanwhile wait: that is a wait on our side, which `prepare` takes out of the run.
     async fn speaks(&self, stages: &mut Stages) -> Result<&Speaks, HttpErrorKind> {
-        if let Some(speaks) = self.speaks.get() {
-            return Ok(speaks);
-        }
         let since = Instant::now();
         let speaks = Box::pin(self.speaks.get_or_try_init(|| self.negotiate())).await;
         stages.acquire = since.elapsed();

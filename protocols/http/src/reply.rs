@@ -4,6 +4,13 @@ use crate::{Stages, status};
 use http::{HeaderMap, StatusCode};
 use openloop_measurer::{Describe, Details, Verdict};
 
+/// The part of an answer that is passed up through the layers of a call; the stages stay where they are filled in.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+}
+
 /// An answer whose body was read to the end and counted; the bytes themselves are not kept.
 #[derive(Clone, Debug)]
 pub struct Reply {

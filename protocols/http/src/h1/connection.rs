@@ -1,7 +1,8 @@
 //! One HTTP/1.1 connection, driven by the task that has leased it.
 
 use crate::relay::Relay;
-use crate::{HttpErrorKind, Reply, Request, Stages};
+use crate::reply::Answer;
+use crate::{HttpErrorKind, Request, Stages};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::{Body, Incoming};
@@ -99,7 +100,7 @@ impl Connection {
         request: &Request,
         stages: &mut Stages,
         on_data: &mut (impl FnMut(&Bytes) + Send),
-    ) -> Result<Reply, Failure> {
+    ) -> Result<Answer, Failure> {
         let started = Instant::now();
         let before = self.received.load(Ordering::Relaxed);
         let request = request.to_http1();
@@ -130,10 +131,9 @@ impl Connection {
             let end = if waited { Instant::now() } else { head };
             stages.body = Some(end - head);
             stages.received = stamps.last(end).filter(|at| *at >= started);
-            Ok(Reply {
+            Ok(Answer {
                 status: parts.status,
                 headers: parts.headers,
-                stages: *stages,
             })
         };
         let mut answer = pin!(answer);

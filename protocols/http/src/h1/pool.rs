@@ -2,7 +2,8 @@
 
 use super::{Connection, Failure};
 use crate::engine::check_alpn;
-use crate::{Connections, HttpError, HttpErrorKind, Reply, Request, Stages};
+use crate::reply::Answer;
+use crate::{Connections, HttpErrorKind, Request, Stages};
 use bytes::Bytes;
 use openloop_net::{Dialed, Dialer, Lease, Pool, Stream};
 use tokio::task::JoinSet;
@@ -78,26 +79,13 @@ impl Http1 {
         Ok(lease)
     }
 
+    /// One call, its stages filled in as far as it comes.
     pub(crate) async fn call(
-        &self,
-        request: &Request,
-        mut stages: Stages,
-        on_data: &mut (impl FnMut(&Bytes) + Send),
-    ) -> Result<Reply, HttpError> {
-        self.attempt(request, &mut stages, on_data)
-            .await
-            .map_err(|kind| HttpError {
-                kind,
-                stages: Box::new(stages),
-            })
-    }
-
-    async fn attempt(
         &self,
         request: &Request,
         stages: &mut Stages,
         on_data: &mut (impl FnMut(&Bytes) + Send),
-    ) -> Result<Reply, HttpErrorKind> {
+    ) -> Result<Answer, HttpErrorKind> {
         let mut lease = self.pool.lease().await?;
         stages.acquire += lease.waited();
         let mut connection = match lease.take() {
@@ -110,7 +98,7 @@ impl Http1 {
         loop {
             // While the exchange runs the lease is empty: a call that is dropped closes its connection.
             match connection.exchange(request, stages, on_data).await {
-                Ok(reply) => {
+                Ok(answer) => {
                     if stages.reused {
                         self.dialer.counts().count_reuse();
                     }
@@ -118,7 +106,7 @@ impl Http1 {
                     if self.keep && connection.is_ready() {
                         lease.put(connection);
                     }
-                    return Ok(reply);
+                    return Ok(answer);
                 }
                 Err(failure) if stages.reused && may_retry(&failure, request) => {
                     drop(connection);

@@ -1,6 +1,7 @@
 //! One HTTP/2 connection, shared by the requests on it, with a task of its own that moves its bytes.
 
-use crate::{HttpErrorKind, Reply, Request, Stages};
+use crate::reply::Answer;
+use crate::{HttpErrorKind, Request, Stages};
 use bytes::Bytes;
 use h2::client::{Builder, SendRequest};
 use h2::{Ping, PingPong};
@@ -98,7 +99,7 @@ impl Connection {
         request: &Request,
         stages: &mut Stages,
         on_data: &mut (impl FnMut(&Bytes) + Send),
-    ) -> Result<Reply, Failure> {
+    ) -> Result<Answer, Failure> {
         let started = Instant::now();
         let body = request.body().clone();
         let unopened = |error: h2::Error| Failure {
@@ -129,10 +130,9 @@ impl Connection {
         }
         body.trailers().await.map_err(failed)?;
         stages.body = Some(first.elapsed());
-        Ok(Reply {
+        Ok(Answer {
             status: head.status,
             headers: head.headers,
-            stages: *stages,
         })
     }
 }

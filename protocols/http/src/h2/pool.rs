@@ -2,7 +2,8 @@
 
 use super::{Connection, Failure};
 use crate::engine::check_alpn;
-use crate::{Connections, HttpError, HttpErrorKind, Reply, Request, Stages};
+use crate::reply::Answer;
+use crate::{Connections, HttpErrorKind, Request, Stages};
 use bytes::Bytes;
 use openloop_net::{Dialed, Dialer, Lease, Pool, PoolError, Stream};
 use parking_lot::Mutex;
@@ -88,26 +89,13 @@ impl Http2 {
         Ok(())
     }
 
+    /// One call, its stages filled in as far as it comes.
     pub(crate) async fn call(
-        &self,
-        request: &Request,
-        mut stages: Stages,
-        on_data: &mut (impl FnMut(&Bytes) + Send),
-    ) -> Result<Reply, HttpError> {
-        self.attempt(request, &mut stages, on_data)
-            .await
-            .map_err(|kind| HttpError {
-                kind,
-                stages: Box::new(stages),
-            })
-    }
-
-    async fn attempt(
         &self,
         request: &Request,
         stages: &mut Stages,
         on_data: &mut (impl FnMut(&Bytes) + Send),
-    ) -> Result<Reply, HttpErrorKind> {
+    ) -> Result<Answer, HttpErrorKind> {
         let slot = self.least_loaded();
         let _stream = match slot {
             Some(slot) => {
@@ -123,11 +111,11 @@ impl Http2 {
                 None => self.open(stages, false).await?,
             };
             match connection.exchange(request, stages, on_data).await {
-                Ok(reply) => {
+                Ok(answer) => {
                     if stages.reused {
                         self.0.dialer.counts().count_reuse();
                     }
-                    return Ok(reply);
+                    return Ok(answer);
                 }
                 Err(failure) => {
                     if !matches!(
