@@ -14,6 +14,9 @@
 //! | Is a bad certificate refused? | [`tls`](HttpServerBuilder::tls) with a [`Certificate`] |
 //! | Was sent what was asked? | [`record_requests`](HttpServerBuilder::record_requests) |
 //!
+//! On Linux, `control` is the opposite: a bare generator, to see what the machine itself makes of a
+//! schedule.
+//!
 //! The same servers run in a process of their own: `testbed-http`. `testbed` is the test command of
 //! the whole repository (`cargo testbed`).
 #![cfg(feature = "servers")]
@@ -25,6 +28,8 @@ mod builder;
 mod certificate;
 mod clock;
 mod connection;
+#[cfg(target_os = "linux")]
+pub mod control;
 mod driver;
 mod duration;
 mod engine;

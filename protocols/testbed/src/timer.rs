@@ -1,7 +1,7 @@
 //! A timer that is not a millisecond late.
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::Timer;
+pub(crate) use linux::{Timer, arm};
 #[cfg(not(target_os = "linux"))]
 pub(crate) use portable::Timer;
 
@@ -10,6 +10,7 @@ pub(crate) use portable::Timer;
 #[cfg(target_os = "linux")]
 mod linux {
     use std::io;
+    use std::os::fd::AsFd;
 
     use rustix::time::{
         Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
@@ -36,23 +37,29 @@ mod linux {
 
         /// Waits until `CLOCK_MONOTONIC` reads `at_ns`; can be dropped and asked again.
         pub(crate) async fn until(&mut self, at_ns: u64) -> io::Result<()> {
-            let at = Timespec {
-                tv_sec: i64::try_from(at_ns / 1_000_000_000).unwrap_or(i64::MAX),
-                // A value of zero would disarm the timer.
-                tv_nsec: i64::try_from(at_ns % 1_000_000_000).unwrap_or(0).max(1),
-            };
-            let never = Timespec {
-                tv_sec: 0,
-                tv_nsec: 0,
-            };
-            let setting = Itimerspec {
-                it_interval: never,
-                it_value: at,
-            };
-            timerfd_settime(&self.fd, TimerfdTimerFlags::ABSTIME, &setting)?;
+            arm(&self.fd, at_ns)?;
             // Longer than the counter's 8 bytes: a short read tells the runtime to wait again.
             self.fd.read(&mut [0; 16]).await.map(|_| ())
         }
+    }
+
+    /// Lets a timerfd become readable once `CLOCK_MONOTONIC` reads `at_ns`, and not before.
+    pub(crate) fn arm(timer: impl AsFd, at_ns: u64) -> io::Result<()> {
+        let at = Timespec {
+            tv_sec: i64::try_from(at_ns / 1_000_000_000).unwrap_or(i64::MAX),
+            // A value of zero would disarm the timer.
+            tv_nsec: i64::try_from(at_ns % 1_000_000_000).unwrap_or(0).max(1),
+        };
+        let never = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let setting = Itimerspec {
+            it_interval: never,
+            it_value: at,
+        };
+        timerfd_settime(timer, TimerfdTimerFlags::ABSTIME, &setting)?;
+        Ok(())
     }
 }
 

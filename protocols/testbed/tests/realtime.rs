@@ -164,3 +164,21 @@ fn a_client_in_the_same_process_reads_the_same_clock() {
     let clock = server.clock();
     assert!(clock.monotonic_ns(served.arrival) > clock.monotonic_ns(before));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_bare_generator_sends_each_request_once_and_none_before_its_instant() {
+    use openloop_testbed::control::Control;
+    // How far apart the clocks of the two sides may be tied to the kernel's; there is no bound on
+    // the other side, since a loaded machine is late.
+    const TOLERANCE: Duration = Duration::from_micros(20);
+    let server = HttpServer::builder().start().unwrap();
+    let offsets: Vec<_> = (0..100).map(Duration::from_millis).collect();
+    let mut control = Control::connect(server.addr(), 3).unwrap();
+    let run = control.run(offsets.clone()).unwrap();
+    let log = by_arrival(&server);
+    assert_eq!((run.sent, log.len()), (100, 100));
+    for (served, offset) in log.iter().zip(offsets) {
+        assert!(served.arrival + TOLERANCE >= run.began + offset);
+    }
+}
