@@ -1,0 +1,159 @@
+//! How fast is loadgen beside other tools? `cargo bench -p openloop-examples --bench peers`
+//!
+//! A closed loop over 50 connections of HTTP/1.1, one core for the generator and one for the server, in alternation
+//! with oha and wrk: requests per second, and seconds of CPU per million requests, start and end of the program
+//! included. oha and wrk are looked for on the PATH, or where the variables OHA and WRK say.
+//!
+//! `-- --steady 20s --rounds 3`
+
+#![allow(clippy::print_stdout)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use support::Result;
+use support::program::{self, Finished};
+use support::server::Server;
+use support::statistics::median;
+
+const CONNECTIONS: &str = "50";
+/// Requests per second, beside those of a peer: as a goal, and as what is aimed at.
+const GOALS: [(&str, f64, &str); 2] = [("oha", 1.1, "goal"), ("wrk", 0.95, "aim")];
+
+fn main() -> Result<()> {
+    let flags = [("--steady", "20s"), ("--rounds", "3")];
+    let Some(flags) = support::begin("Closed loop over 50 connections, instant server", &flags)?
+    else {
+        return Ok(());
+    };
+    let length = flags.duration("--steady")?;
+    let (oha, wrk) = (program::find("oha", "OHA"), program::find("wrk", "WRK"));
+    println!(
+        "{:>5}  {:<8} {:>10} {:>9} {:>5}",
+        "round", "", "req/s", "CPU s/M", "load"
+    );
+    let mut figures: BTreeMap<&str, Vec<Figures>> = BTreeMap::new();
+    for round in 1..=flags.number("--rounds")? {
+        let measured = [
+            ("loadgen", Some(with_server(|url| loadgen(url, length))?)),
+            (
+                "oha",
+                oha.as_ref()
+                    .map(|oha| with_server(|url| by_oha(oha, url, length)))
+                    .transpose()?,
+            ),
+            (
+                "wrk",
+                wrk.as_ref()
+                    .map(|wrk| with_server(|url| by_wrk(wrk, url, length)))
+                    .transpose()?,
+            ),
+        ];
+        for (name, measured) in measured {
+            let Some(measured) = measured else {
+                println!("{round:>5}  {name:<8} {:>10}", "not found");
+                continue;
+            };
+            println!(
+                "{round:>5}  {name:<8} {measured} {:>5}",
+                support::load_average()
+            );
+            figures.entry(name).or_default().push(measured);
+        }
+    }
+    println!();
+    for (name, rounds) in &figures {
+        let medians = Figures {
+            per_second: median(rounds.iter().map(|round| round.per_second)),
+            cpu: median(rounds.iter().map(|round| round.cpu)),
+        };
+        println!("{:>5}  {name:<8} {medians}", "all");
+    }
+    for (peer, goal, kind) in GOALS {
+        if let (Some(ours), Some(theirs)) = (figures.get("loadgen"), figures.get(peer)) {
+            // Within each round, so that a machine that slows down slows both.
+            let ratio = |of: fn(&Figures) -> f64| {
+                median(ours.iter().zip(theirs).map(|(a, b)| of(a) / of(b)))
+            };
+            let rate = ratio(|figures| figures.per_second);
+            let verdict = if rate >= goal { "reached" } else { "missed" };
+            println!(
+                "loadgen / {peer}: {rate:.3} of the requests per second ({kind} {goal}: {verdict}), {:.3} of the CPU",
+                ratio(|figures| figures.cpu)
+            );
+        }
+    }
+    Ok(())
+}
+
+/// What one run achieved.
+struct Figures {
+    per_second: f64,
+    /// Seconds of CPU per million requests.
+    cpu: f64,
+}
+
+impl Figures {
+    fn of(per_second: f64, requests: f64, cpu: Duration) -> Self {
+        let cpu = cpu.as_secs_f64() * 1e6 / requests;
+        Figures { per_second, cpu }
+    }
+}
+
+impl std::fmt::Display for Figures {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:>10.0} {:>9.2}", self.per_second, self.cpu)
+    }
+}
+
+/// Each run has a server of its own, whose log is as short as the others'.
+fn with_server<T>(run: impl FnOnce(&str) -> Result<T>) -> Result<T> {
+    let server = Server::start("instant")?;
+    run(server.url())
+}
+
+fn loadgen(url: &str, length: Duration) -> Result<Figures> {
+    let flags = ["--closed", CONNECTIONS, "--connections", CONNECTIONS];
+    let (finished, report) = program::loadgen(url, length, &flags)?;
+    let per_second = report["achieved_rate"].as_f64();
+    let requests = report["arrivals"]["ok"].as_f64();
+    let (Some(per_second), Some(requests)) = (per_second, requests) else {
+        return Err("loadgen served nothing".into());
+    };
+    Ok(Figures::of(per_second, requests, finished.cpu))
+}
+
+fn by_oha(oha: &Path, url: &str, length: Duration) -> Result<Figures> {
+    let length = format!("{}ms", length.as_millis());
+    let mut command = Command::new(oha);
+    command.args(["-z", &length, "-c", CONNECTIONS, "--worker-threads", "1"]);
+    command.args(["--no-tui", "--output-format", "json", url]);
+    let Finished { output, cpu } = program::run(&mut command)?;
+    let report: serde_json::Value = serde_json::from_str(&output)
+        .map_err(|error| format!("oha gave no report ({error}): {output}"))?;
+    let per_second = report["summary"]["requestsPerSec"].as_f64();
+    let requests = report["statusCodeDistribution"]["200"].as_f64();
+    let (Some(per_second), Some(requests)) = (per_second, requests) else {
+        return Err(format!("oha's report has no figures: {output}").into());
+    };
+    Ok(Figures::of(per_second, requests, cpu))
+}
+
+fn by_wrk(wrk: &Path, url: &str, length: Duration) -> Result<Figures> {
+    // wrk knows no fractions of seconds.
+    let length = format!("-d{}s", length.as_secs().max(1));
+    let mut command = Command::new(wrk);
+    command.args(["-t1", &format!("-c{CONNECTIONS}"), &length, url]);
+    let Finished { output, cpu } = program::run(&mut command)?;
+    let mut lines = output.lines().map(str::trim);
+    let requests = lines.find_map(|line| line.split_once(" requests in ")?.0.parse().ok());
+    let per_second = lines.find_map(|line| line.strip_prefix("Requests/sec:")?.trim().parse().ok());
+    let (Some(per_second), Some(requests)) = (per_second, requests) else {
+        return Err(format!("wrk's output has no figures: {output}").into());
+    };
+    Ok(Figures::of(per_second, requests, cpu))
+}
