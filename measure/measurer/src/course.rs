@@ -21,26 +21,24 @@ pub struct Slice {
     pub not_ok: u64,
     /// Change of the number in flight over the slice.
     change: i64,
-    /// Sum over changes of (end of slice − instant of change), signed: the slice's own part of the area.
-    weighted_ns: i128,
+    /// Sum over those changes of their instants, signed.
+    moment_ns: i128,
 }
 
-/// The steady phase in [`SLICES`] slices of equal length; the last ones are shorter or empty where the length of
-/// the phase in nanoseconds is no multiple of their number.
+/// The steady phase in [`SLICES`] slices of equal length, to the nanosecond.
 #[derive(Clone, Debug)]
 pub struct Course {
     span: Span,
-    slice_ns: u64,
+    length_ns: u64,
     before: i64,
     slices: Vec<Slice>,
 }
 
 impl Course {
     pub(crate) fn new(span: Span) -> Self {
-        let length = u64::try_from(span.length().as_nanos()).unwrap_or(u64::MAX);
         Course {
             span,
-            slice_ns: length.div_ceil(SLICES as u64).max(1),
+            length_ns: (span.to.as_nanos() - span.from.as_nanos()).max(1),
             before: 0,
             slices: vec![Slice::default(); SLICES],
         }
@@ -49,8 +47,15 @@ impl Course {
     /// The slice in which `at` lies; `None` outside the phase.
     #[inline]
     pub(crate) fn index(&self, at: Offset) -> Option<usize> {
+        if at >= self.span.to {
+            return None;
+        }
         let into = at.as_nanos().checked_sub(self.span.from.as_nanos())?;
-        (at < self.span.to).then_some((into / self.slice_ns) as usize)
+        // The first holds for half a year; dividing 128 bits takes several times as long.
+        Some(match into.checked_mul(SLICES as u64) {
+            Some(scaled) => (scaled / self.length_ns) as usize,
+            None => (u128::from(into) * SLICES as u128 / u128::from(self.length_ns)) as usize,
+        })
     }
 
     /// Takes in an arrival that was intended in the slice `index`, if in any.
@@ -77,10 +82,9 @@ impl Course {
 
     fn change(&mut self, at: Offset, by: i64) {
         if let Some(index) = self.index(at) {
-            let left = self.start(index + 1).saturating_sub(at.as_nanos());
             let slice = &mut self.slices[index];
             slice.change += by;
-            slice.weighted_ns += i128::from(by) * i128::from(left);
+            slice.moment_ns += i128::from(by) * i128::from(at.as_nanos());
         } else if at < self.span.from {
             self.before += by;
         }
@@ -88,9 +92,9 @@ impl Course {
 
     /// Start of a slice in nanoseconds of the run, within the phase.
     fn start(&self, index: usize) -> u64 {
-        let from = self.span.from.as_nanos();
-        from.saturating_add(self.slice_ns.saturating_mul(index as u64))
-            .min(self.span.to.as_nanos())
+        // The first instant that `index` is given.
+        let into = (u128::from(self.length_ns) * index as u128).div_ceil(SLICES as u128);
+        self.span.from.as_nanos() + into as u64
     }
 
     /// The slices in order.
@@ -121,8 +125,11 @@ impl Course {
             .map(|part| {
                 let (mut area, mut length) = (0.0, 0.0);
                 for slice in part {
-                    let width = self.start(index + 1) - self.start(index);
-                    area += in_flight as f64 * width as f64 + slice.weighted_ns as f64;
+                    let (start, end) = (self.start(index), self.start(index + 1));
+                    let width = end - start;
+                    // Each change counts from its instant to the end of the slice.
+                    let changed = i128::from(end) * i128::from(slice.change) - slice.moment_ns;
+                    area += in_flight as f64 * width as f64 + changed as f64;
                     length += width as f64;
                     in_flight += slice.change;
                     index += 1;
@@ -216,6 +223,30 @@ mod tests {
         }
         assert_eq!(course.excursions_above(10_000_000), 2);
         assert_eq!(course.excursions_above(600_000_000), 0);
+    }
+
+    #[test]
+    fn every_slice_begins_where_its_first_instant_is_given_to_it() {
+        for length in [1, 1199, 1200, 1201, 20_000_000_000, u64::MAX / 2] {
+            let span = Span {
+                phase: Phase::Steady,
+                from: Offset::from_nanos(7),
+                to: Offset::from_nanos(7 + length),
+            };
+            let course = Course::new(span);
+            for index in 0..SLICES {
+                let (start, next) = (course.start(index), course.start(index + 1));
+                if start < next {
+                    assert_eq!(course.index(Offset::from_nanos(start)), Some(index));
+                    assert_eq!(course.index(Offset::from_nanos(next - 1)), Some(index));
+                }
+            }
+            assert_eq!(course.start(SLICES), 7 + length);
+        }
+        // Half of twenty seconds is half of the slices, and five of the ten windows.
+        let layout = Layout::steady_only(Duration::from_secs(20)).unwrap();
+        let course = Course::new(layout.steady());
+        assert_eq!(course.index(Offset::from_nanos(10_000_000_000)), Some(600));
     }
 
     #[test]

@@ -119,10 +119,16 @@ fn worst_error(run: &Run, with: &Histogram, without: &Histogram) -> Option<Error
         .max_by(|a, b| a.ratio().total_cmp(&b.ratio()))
 }
 
-/// Whether there are enough separate excursions above a quantile for it to mean anything. The median always is.
+/// Whether enough values, in enough separate excursions, lie above a quantile for it to mean anything. The median
+/// always does.
 fn is_resolved(run: &Run, response: &Histogram, q: Quantile) -> bool {
-    q == Quantile::P50
-        || response
+    if q == Quantile::P50 {
+        return true;
+    }
+    let n = response.count();
+    n > 0
+        && n - q.rank(n) >= EXCURSIONS
+        && response
             .quantile(q)
             .is_some_and(|ns| run.snapshot().course().excursions_above(ns) >= EXCURSIONS)
 }
