@@ -205,7 +205,7 @@ fn every_snapshot_from_another_thread_is_a_consistent_cut() {
             move || {
                 let mut cuts = 0_u64;
                 while !done.load(Ordering::Acquire) || cuts == 0 {
-                    let counts: Counts = if cuts % 16 == 0 {
+                    let counts: Counts = if cuts.is_multiple_of(16) {
                         recorder.snapshot().counts()
                     } else {
                         recorder.counts()
