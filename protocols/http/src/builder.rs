@@ -97,7 +97,7 @@ pub enum Connections {
     },
     /// A new connection for every request, closed after it: this exercises the server's accept queue.
     PerRequest,
-    /// As many connections as there are requests in flight; free ones are used again.
+    /// As many connections as there are requests in flight; free ones are used again. Always HTTP/1.1.
     PerInFlight,
 }
 

@@ -115,8 +115,9 @@ impl HttpErrorKind {
         if error.is_io() {
             let text = error.to_string();
             return match error.into_io() {
-                Some(cause) => Self::of_io(cause),
-                None => HttpErrorKind::Closed(text),
+                // Without a number it is not the kernel's: so `h2` names an end of the connection.
+                Some(cause) if cause.raw_os_error().is_some() => Self::of_io(cause),
+                _ => HttpErrorKind::Closed(text),
             };
         }
         if error.is_go_away() && error.is_remote() {

@@ -91,3 +91,25 @@ async fn under_tls_there_is_a_stamp_as_well() {
         assert!(started <= received && received <= Instant::now());
     }
 }
+
+/// Takes a second, as the kernel does before it sends a SYN again.
+#[tokio::test]
+async fn a_full_accept_queue_is_named() {
+    let server = HttpServer::builder()
+        .backlog(0)
+        .accepting(false)
+        .start()
+        .unwrap();
+    let _fills_the_queue = std::net::TcpStream::connect(server.addr()).unwrap();
+    let http = Http::builder(&server.url("/"))
+        .connections(Connections::PerRequest)
+        .build()
+        .unwrap();
+    // The call is polled first: its SYN is dropped before there is room.
+    let accept = async { server.set_accepting(true) };
+    let (reply, ()) = tokio::join!(biased; http.call(http.request()), accept);
+    let stages = *reply.unwrap().stages();
+    assert!(stages.dial.syn_retries >= 1, "{stages:?}");
+    assert!(stages.dial.connect.unwrap() >= Duration::from_millis(990));
+    assert_eq!(stages.acquire, Duration::ZERO);
+}

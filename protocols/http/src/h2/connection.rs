@@ -10,6 +10,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tokio::sync::SetOnce;
 use tokio::time::Instant;
 
 /// Room for answers in flight before the server must wait for us to read: 2 MiB a stream, 5 MiB a connection.
@@ -27,8 +28,20 @@ const SETTINGS_LIMIT: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
     sender: SendRequest<Bytes>,
-    alive: Arc<AtomicBool>,
+    life: Arc<Life>,
 }
+
+/// What the handles on a connection know of its end.
+#[derive(Debug)]
+struct Life {
+    /// New streams can be opened.
+    alive: AtomicBool,
+    /// Set when it has ended: the GOAWAY that ended it, if one did.
+    goaway: SetOnce<Option<String>>,
+}
+
+/// How long a broken exchange waits to hear why its connection ended.
+const END_LIMIT: Duration = Duration::from_millis(100);
 
 /// A failed exchange, and whether it may be tried again.
 #[derive(Debug)]
@@ -50,14 +63,19 @@ impl Connection {
             .await
             .map_err(HttpErrorKind::of_h2)?;
         let ping = connection.ping_pong();
-        let alive = Arc::new(AtomicBool::new(true));
-        let gone = Arc::clone(&alive);
-        tokio::spawn(async move {
-            // What ended it reaches the streams that were open.
-            let _ = connection.await;
-            gone.store(false, Ordering::Release);
+        let life = Arc::new(Life {
+            alive: AtomicBool::new(true),
+            goaway: SetOnce::new(),
         });
-        Ok((Connection { sender, alive }, ping))
+        let ends = Arc::clone(&life);
+        tokio::spawn(async move {
+            let ended = connection.await.err();
+            ends.alive.store(false, Ordering::Release);
+            let goaway = ended.filter(|error| error.is_go_away() && error.is_remote());
+            // Nobody else sets it.
+            let _ = ends.goaway.set(goaway.map(|error| error.to_string()));
+        });
+        Ok((Connection { sender, life }, ping))
     }
 
     /// Opens a connection and waits until the server's settings are there, its limit on streams among them: they
@@ -80,17 +98,28 @@ impl Connection {
 
     /// Whether new streams can be opened on it, as far as is known.
     pub(crate) fn is_alive(&self) -> bool {
-        self.alive.load(Ordering::Acquire)
+        self.life.alive.load(Ordering::Acquire)
     }
 
     /// No new stream can be opened on it any more.
     pub(crate) fn retire(&self) {
-        self.alive.store(false, Ordering::Release);
+        self.life.alive.store(false, Ordering::Release);
     }
 
     /// Streams that the server lets us have open at once, as far as its settings have arrived.
     pub(crate) fn streams(&self) -> usize {
         self.sender.current_max_send_streams()
+    }
+
+    /// The streams of a connection hear that it has ended, but not always that a GOAWAY was the reason.
+    pub(crate) async fn explain(&self, kind: HttpErrorKind) -> HttpErrorKind {
+        if !matches!(kind, HttpErrorKind::Closed(_) | HttpErrorKind::Reset(_)) {
+            return kind;
+        }
+        match tokio::time::timeout(END_LIMIT, self.life.goaway.wait()).await {
+            Ok(Some(goaway)) => HttpErrorKind::GoAway(goaway.clone()),
+            _ => kind,
+        }
     }
 
     /// Sends a request and reads its answer to the end, showing each piece of the body to `on_data`.

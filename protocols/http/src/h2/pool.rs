@@ -125,7 +125,7 @@ impl Http2 {
                         connection.retire();
                     }
                     if !may_retry(&failure, request, stages) {
-                        return Err(failure.kind);
+                        return Err(connection.explain(failure.kind).await);
                     }
                     stages.retries += 1;
                 }
