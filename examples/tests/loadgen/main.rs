@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// One second, all measured.
 const SECOND: &str = "--ramp-up 0s --warm-up 0s --steady 1s --cooldown 0s";
 /// What a busy machine may do to a run.
-const BUSY: &str = "--waive outbound_error --waive inbound_error --waive generator_busy --waive steal --waive throttled";
+const BUSY: &str = "--waive outbound_error --waive inbound_error --waive generator_busy --waive cpu_wait --waive steal --waive throttled";
 
 fn server() -> HttpServerBuilder {
     HttpServer::builder()

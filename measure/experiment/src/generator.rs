@@ -3,39 +3,68 @@
 use openloop_sched::{Offset, Pacer, Precision};
 use std::time::Duration;
 
-/// CPU time consumed so far; `None` where the platform does not tell.
+/// CPU time so far of a thread or of the process; `None` where the platform does not tell.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cpu(Option<Duration>);
+pub(crate) struct Cpu {
+    used: Option<Duration>,
+    /// How long the thread could run and had no core.
+    waited: Option<Duration>,
+}
+
+/// The same over a stretch of time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CpuSpent {
+    used: Option<Duration>,
+    waited: Option<Duration>,
+}
 
 impl Cpu {
     /// Of the calling thread.
     pub(crate) fn of_thread() -> Self {
         #[cfg(target_os = "linux")]
-        return Cpu::read(rustix::time::ClockId::ThreadCPUTime);
+        return Cpu {
+            used: Cpu::read(rustix::time::ClockId::ThreadCPUTime),
+            waited: Cpu::wait_of_thread(),
+        };
         #[cfg(not(target_os = "linux"))]
-        return Cpu(None);
+        return Cpu {
+            used: None,
+            waited: None,
+        };
     }
 
-    /// Of the whole process.
+    /// Of the whole process, of whose threads nobody tells how long they waited.
     pub(crate) fn of_process() -> Self {
         #[cfg(target_os = "linux")]
-        return Cpu::read(rustix::time::ClockId::ProcessCPUTime);
+        let used = Cpu::read(rustix::time::ClockId::ProcessCPUTime);
         #[cfg(not(target_os = "linux"))]
-        return Cpu(None);
+        let used = None;
+        Cpu { used, waited: None }
     }
 
     #[cfg(target_os = "linux")]
-    fn read(clock: rustix::time::ClockId) -> Self {
+    fn read(clock: rustix::time::ClockId) -> Option<Duration> {
         let time = rustix::time::clock_gettime(clock);
-        let secs = u64::try_from(time.tv_sec).ok();
-        let nanos = u32::try_from(time.tv_nsec).ok();
-        Cpu(secs
-            .zip(nanos)
-            .map(|(secs, nanos)| Duration::new(secs, nanos)))
+        let secs = u64::try_from(time.tv_sec).ok()?;
+        let nanos = u32::try_from(time.tv_nsec).ok()?;
+        Some(Duration::new(secs, nanos))
     }
 
-    pub(crate) fn since(self, before: Cpu) -> Option<Duration> {
-        Some(self.0?.saturating_sub(before.0?))
+    /// The second field of `schedstat`: nanoseconds on a run queue.
+    #[cfg(target_os = "linux")]
+    fn wait_of_thread() -> Option<Duration> {
+        let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        let waited = stat.split_whitespace().nth(1)?.parse().ok()?;
+        Some(Duration::from_nanos(waited))
+    }
+
+    pub(crate) fn since(self, before: Cpu) -> CpuSpent {
+        let between =
+            |to: Option<Duration>, from: Option<Duration>| Some(to?.saturating_sub(from?));
+        CpuSpent {
+            used: between(self.used, before.used),
+            waited: between(self.waited, before.waited),
+        }
     }
 }
 
@@ -46,7 +75,7 @@ pub(crate) struct PumpStats {
     fallback: Option<String>,
     max_lag: Duration,
     spun: Duration,
-    cpu: Option<Duration>,
+    cpu: CpuSpent,
     pub(crate) ended: Offset,
 }
 
@@ -57,13 +86,16 @@ impl PumpStats {
             fallback: pacer.fallback().map(ToString::to_string),
             max_lag: Duration::ZERO,
             spun: Duration::ZERO,
-            cpu: None,
+            cpu: CpuSpent {
+                used: None,
+                waited: None,
+            },
             ended: Offset::ZERO,
         }
     }
 
     /// Of a closed loop, which has no pacer.
-    pub(crate) fn of_users(cpu: Option<Duration>, ended: Offset) -> Self {
+    pub(crate) fn of_users(cpu: CpuSpent, ended: Offset) -> Self {
         PumpStats {
             precision: None,
             fallback: None,
@@ -74,7 +106,7 @@ impl PumpStats {
         }
     }
 
-    pub(crate) fn finish<I>(&mut self, pacer: &Pacer<I>, cpu: Option<Duration>, ended: Offset) {
+    pub(crate) fn finish<I>(&mut self, pacer: &Pacer<I>, cpu: CpuSpent, ended: Offset) {
         self.max_lag = pacer.max_lag();
         self.spun = pacer.spun();
         self.cpu = cpu;
@@ -100,7 +132,9 @@ pub struct Generator {
     pub max_lag: Duration,
     /// CPU time while it sent; on a shared runtime, of the whole process.
     pub cpu: Option<Duration>,
-    /// The part of it that went into waiting for the next instant alone.
+    /// How long its threads could have run while it sent, and had no core; not known on a shared runtime.
+    pub waited_for_cpu: Option<Duration>,
+    /// The part of the CPU time that went into waiting for the next instant alone.
     pub spun: Duration,
     /// For how long it sent.
     pub sending: Duration,
@@ -137,10 +171,19 @@ impl Generator {
                 .max()
                 .unwrap_or_default(),
             // A process clock is read once, whatever the number of pumps; threads add up.
-            cpu: stats.iter().map(|pump| pump.cpu).sum(),
+            cpu: stats.iter().map(|pump| pump.cpu.used).sum(),
+            waited_for_cpu: stats.iter().map(|pump| pump.cpu.waited).sum(),
             spun: stats.iter().map(|pump| pump.spun).sum(),
             sending: sending.as_duration(),
         }
+    }
+
+    /// The share of the time it sent that its threads could have run and had no core.
+    #[must_use]
+    pub fn kept_waiting(&self) -> Option<f64> {
+        let available = self.sending.as_secs_f64() * self.cores as f64;
+        let waited = self.waited_for_cpu?.as_secs_f64();
+        (available > 0.0).then(|| waited / available)
     }
 
     /// The share of its cores that it kept busy while it sent. Waiting by spinning is not work, and is left out.

@@ -10,6 +10,7 @@ use crate::{Generator, Plan};
 use openloop_measurer::Snapshot;
 use openloop_sched::Offset;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// How many parts of the steady phase are compared in the test of a trend.
 const BATCHES: usize = 12;
@@ -26,6 +27,7 @@ pub struct Run {
 pub(crate) struct Parts {
     pub(crate) plan: Plan,
     pub(crate) snapshot: Snapshot,
+    pub(crate) start: Instant,
     pub(crate) environment: Environment,
     pub(crate) generator: Generator,
     pub(crate) interrupted: Option<Offset>,
@@ -79,6 +81,12 @@ impl Run {
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.parts.plan
+    }
+
+    /// The instant from which the offsets of the run count.
+    #[must_use]
+    pub fn start(&self) -> Instant {
+        self.parts.start
     }
 
     /// Everything recorded.

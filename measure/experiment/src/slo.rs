@@ -2,7 +2,7 @@
 
 use crate::run::Run;
 use crate::series::Metric;
-use crate::validity::EXCURSIONS;
+use crate::validity::{EXCURSIONS, Validity};
 use openloop_measurer::{Quantile, QuantileError, Value};
 use openloop_sched::{DurationError, parse_duration};
 use std::fmt;
@@ -142,7 +142,20 @@ impl Slo {
         &self.bounds
     }
 
+    /// The lowest bound on a latency.
+    fn tightest(&self) -> Option<Duration> {
+        let latencies = self
+            .bounds
+            .iter()
+            .filter(|bound| bound.statistic != Statistic::Errors);
+        let lowest = latencies.map(|bound| bound.limit).min_by(f64::total_cmp)?;
+        Some(Duration::from_nanos(lowest as u64))
+    }
+
     /// What `run` says of the objective.
+    ///
+    /// The generator's own part of the response is held against the lowest of the bounds: see
+    /// [`Judgement::validity`].
     #[must_use]
     pub fn judge(&self, run: &Run) -> Judgement {
         let growth = run.backlog().filter(|backlog| backlog.grows);
@@ -164,14 +177,19 @@ impl Slo {
                 growth.per_second
             ));
         }
-        if !run.validity().is_valid() {
+        let validity = match self.tightest() {
+            Some(bound) => Validity::for_bound(run, bound),
+            None => run.validity().clone(),
+        };
+        if !validity.is_valid() {
             verdict = Verdict::Invalid;
-            why.extend(run.validity().faults().map(|check| check.why.clone()));
+            why.extend(validity.faults().map(|check| check.why.clone()));
         }
         Judgement {
             verdict,
             findings,
             why,
+            validity,
         }
     }
 }
@@ -270,6 +288,9 @@ pub struct Judgement {
     pub findings: Vec<Finding>,
     /// What decided beside the bounds: faults of the generator, a growing backlog.
     pub why: Vec<String>,
+    /// Whether the run may be believed for the purpose of this objective: as [`Run::validity`], but the generator's
+    /// own part of the response may also be 2 % of the lowest bound.
+    pub validity: Validity,
 }
 
 /// What a run says of one bound.

@@ -234,9 +234,24 @@ impl Recorder {
     /// Everything recorded so far: a consistent cut, in which what is still in flight has only its place in the
     /// counts.
     ///
-    /// It copies every histogram (some milliseconds), so it is for the end of a run and not for its progress.
+    /// It copies every histogram (some milliseconds and megabytes): to look at a run in progress use
+    /// [`live`](Recorder::live), and at its end [`finish`](Recorder::finish).
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
+        self.cut(|store| store.clone())
+    }
+
+    /// Everything recorded, moved out instead of copied: for the end of a run, when nothing is in flight. The
+    /// counts stay; histograms begin anew.
+    #[must_use]
+    pub fn finish(&self) -> Snapshot {
+        self.cut(|store| {
+            let empty = Store::new(store.layout.clone());
+            std::mem::replace(store, empty)
+        })
+    }
+
+    fn cut(&self, take: impl FnOnce(&mut Store) -> Store) -> Snapshot {
         let mut slots: Vec<_> = self.0.slots.iter().map(|slot| slot.lock()).collect();
         let mut store = self.0.store.lock();
         for slot in &mut slots {
@@ -246,7 +261,7 @@ impl Recorder {
         drop(slots);
         // What is in flight has been so until now, and was taken off at its dispatch.
         occupancy_ns += i128::from(counts.in_flight) * i128::from(self.0.steady.clamp(self.now()));
-        Snapshot::new(store.clone(), counts, occupancy_ns)
+        Snapshot::new(take(&mut store), counts, occupancy_ns)
     }
 
     /// The counts, and the latencies of the interval before the present one: for showing progress. Cheap.

@@ -166,6 +166,7 @@ impl Report {
     #[must_use]
     pub fn with_judgement(mut self, judgement: &Judgement) -> Self {
         self.slo = Some(Objective::of(judgement));
+        self.validity = Validity::of(&judgement.validity);
         self
     }
 

@@ -104,7 +104,8 @@ fn explain(status: Status, run: &Run, judgement: Option<&Judgement>) {
             ));
         }
         Status::Invalid => {
-            for fault in run.validity().faults() {
+            let validity = judgement.map_or(run.validity(), |judgement| &judgement.validity);
+            for fault in validity.faults() {
                 output::complain(format_args!(
                     "the run may not be believed, {}: {}",
                     fault.name, fault.why

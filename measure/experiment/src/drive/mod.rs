@@ -284,7 +284,8 @@ fn assemble(monitor: &Monitor, recorder: &Recorder, generator: Generator, before
     let stopped_at = monitor.stop.stopped_at(recorder.start());
     Run::new(Parts {
         plan: (*monitor.plan).clone(),
-        snapshot: recorder.snapshot(),
+        snapshot: recorder.finish(),
+        start: recorder.start(),
         environment: before.after(),
         generator,
         interrupted: stopped_at.filter(|at| *at < end),

@@ -6,16 +6,16 @@ use openloop_measurer::{Histogram, Quantile};
 use std::time::Duration;
 
 /// The generator's own part of a response may be this share of it …
-const SHARE_OF_RESPONSE: f64 = 0.02;
+pub(super) const SHARE: f64 = 0.02;
 /// … or this much in all, whichever is more.
-const SHARE_FLOOR: Duration = Duration::from_micros(50);
+pub(super) const TOLERANCE: Duration = Duration::from_micros(50);
 
 /// The generator's lateness on the way out: response against the same without the lag.
-pub(super) fn outbound(run: &Run) -> Option<Check> {
+pub(super) fn outbound(run: &Run, tolerance: Duration) -> Option<Check> {
     let steady = run.snapshot().steady();
     let with = steady.total(|class| &class.response);
     let without = steady.total(|class| &class.since_fired);
-    let worst = worst_error(run, &with, &without)?;
+    let worst = worst_error(run, &with, &without, tolerance)?;
     Some(worst.check(
         "outbound_error",
         "of the response is the generator's own lateness in releasing requests",
@@ -24,7 +24,7 @@ pub(super) fn outbound(run: &Run) -> Option<Check> {
 
 /// The generator's lateness on the way back: by receive stamps or, without them, by how long a task that could
 /// run waited for its turn.
-pub(super) fn inbound(run: &Run) -> Option<Check> {
+pub(super) fn inbound(run: &Run, tolerance: Duration) -> Option<Check> {
     let steady = run.snapshot().steady();
     let stamped = steady.total(|class| &class.until_received);
     if stamped.count() > 0 {
@@ -40,7 +40,7 @@ pub(super) fn inbound(run: &Run) -> Option<Check> {
         } else {
             steady.total(|class| &class.response)
         };
-        let worst = worst_error(run, &with, &stamped)?;
+        let worst = worst_error(run, &with, &stamped, tolerance)?;
         return Some(worst.check(
             "inbound_error",
             "of the response is the generator's own delay in picking up answers that had arrived",
@@ -57,7 +57,12 @@ pub(super) fn inbound(run: &Run) -> Option<Check> {
         .filter(|&q| is_resolved(run, &response, q))
         .filter_map(|q| {
             let response = response.quantile(q)? as f64;
-            Some(Error::new(q, admission.quantile(q)? as f64, response))
+            Some(Error::new(
+                q,
+                admission.quantile(q)? as f64,
+                response,
+                tolerance,
+            ))
         })
         .max_by(|a, b| a.ratio().total_cmp(&b.ratio()))?;
     Some(worst.check(
@@ -74,12 +79,11 @@ struct Error {
 }
 
 impl Error {
-    fn new(q: Quantile, part_ns: f64, whole_ns: f64) -> Self {
-        let floor = SHARE_FLOOR.as_nanos() as f64;
+    fn new(q: Quantile, part_ns: f64, whole_ns: f64, tolerance: Duration) -> Self {
         Error {
             q,
             part_ns,
-            allowed_ns: (whole_ns * SHARE_OF_RESPONSE).max(floor),
+            allowed_ns: (whole_ns * SHARE).max(tolerance.as_nanos() as f64),
         }
     }
 
@@ -95,7 +99,7 @@ impl Error {
             ": lower the rate, add threads or machines, or use a finer precision"
         };
         let why = format!(
-            "at {}, {:.1} µs {what}, and {:.1} µs is allowed (2 % or 50 µs){remedy}",
+            "at {}, {:.1} µs {what}, and {:.1} µs is allowed{remedy}",
             self.q,
             self.part_ns / 1e3,
             self.allowed_ns / 1e3
@@ -108,13 +112,18 @@ impl Error {
     }
 }
 
-fn worst_error(run: &Run, with: &Histogram, without: &Histogram) -> Option<Error> {
+fn worst_error(
+    run: &Run,
+    with: &Histogram,
+    without: &Histogram,
+    tolerance: Duration,
+) -> Option<Error> {
     Quantile::REPORTED
         .into_iter()
         .filter(|&q| is_resolved(run, with, q))
         .filter_map(|q| {
             let (with, without) = (with.quantile(q)? as f64, without.quantile(q)? as f64);
-            Some(Error::new(q, (with - without).max(0.0), without))
+            Some(Error::new(q, (with - without).max(0.0), without, tolerance))
         })
         .max_by(|a, b| a.ratio().total_cmp(&b.ratio()))
 }

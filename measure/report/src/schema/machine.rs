@@ -70,7 +70,10 @@ pub struct Generator {
     pub max_lag_ns: u64,
     /// CPU time while it sent, in seconds.
     pub cpu_seconds: Option<f64>,
-    /// The part of it that went into waiting for the next instant, in seconds.
+    /// How long its threads could have run while it sent, and had no core, in seconds.
+    #[serde(default)]
+    pub waited_for_cpu_seconds: Option<f64>,
+    /// The part of the CPU time that went into waiting for the next instant, in seconds.
     pub spun_seconds: f64,
     /// For how long it sent.
     pub sending_ns: u64,
@@ -88,6 +91,7 @@ impl Generator {
             fallback: generator.fallback.clone(),
             max_lag_ns: nanos(generator.max_lag),
             cpu_seconds: generator.cpu.map(|cpu| cpu.as_secs_f64()),
+            waited_for_cpu_seconds: generator.waited_for_cpu.map(|wait| wait.as_secs_f64()),
             spun_seconds: generator.spun.as_secs_f64(),
             sending_ns: nanos(generator.sending),
             busy: generator.busy().and_then(finite),
