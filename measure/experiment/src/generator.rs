@@ -77,6 +77,8 @@ pub(crate) struct PumpStats {
     spun: Duration,
     cpu: CpuSpent,
     pub(crate) ended: Offset,
+    /// Whether the drain was cut short.
+    pub(crate) aborted: bool,
 }
 
 impl PumpStats {
@@ -91,6 +93,7 @@ impl PumpStats {
                 waited: None,
             },
             ended: Offset::ZERO,
+            aborted: false,
         }
     }
 
@@ -103,6 +106,7 @@ impl PumpStats {
             spun: Duration::ZERO,
             cpu,
             ended,
+            aborted: false,
         }
     }
 

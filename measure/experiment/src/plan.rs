@@ -1,8 +1,9 @@
 //! What a run will do, checked before anything is sent.
 
 use crate::{InFlight, Lifecycle, PlanError, Target, Timeout, TimeoutFrom};
-use openloop_measurer::Layout;
+use openloop_measurer::{Layout, Span};
 use openloop_sched::{Arrivals, Bursts, Precision, Preview, Profile, Rate, Recorded, Schedule};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// How long the generator goes on releasing arrivals that are overdue at the end of the plan.
@@ -36,6 +37,8 @@ pub struct Plan {
     limits: Limits,
     target: Target,
     seed: u64,
+    /// Counted when first asked for.
+    preview: Arc<OnceLock<Option<Preview>>>,
 }
 
 /// Where arrivals come from.
@@ -136,17 +139,28 @@ impl Plan {
     }
 
     /// How many arrivals there will be, in total and by phase, counted from the schedule itself: 20 to 40 ns
-    /// each. `None` for a closed loop, which has no arrivals before it runs.
+    /// each, the first time. `None` for a closed loop, which has no arrivals before it runs.
     #[must_use]
     pub fn preview(&self) -> Option<Preview> {
-        let phases: Vec<_> = self
-            .layout
-            .spans()
-            .iter()
-            .map(|span| (span.phase.name(), span.from, span.to))
-            .collect();
-        Some(self.schedule()?.preview(&phases))
+        let count = || {
+            let phases: Vec<_> = self
+                .layout
+                .spans()
+                .iter()
+                .map(|span| (span.phase.name(), span.from, span.to))
+                .collect();
+            Some(self.schedule()?.preview(&phases))
+        };
+        self.preview.get_or_init(count).clone()
     }
+}
+
+/// Whether a window has so many arrivals on the average that there is no need to look for one.
+fn is_surely_met(schedule: &Schedule, window: Span) -> bool {
+    schedule.profile().is_some_and(|profile| {
+        let until = |at| profile.integral(at).as_arrivals();
+        until(window.to) - until(window.from) > 1000.0
+    })
 }
 
 #[derive(Clone, Debug)]
@@ -275,9 +289,16 @@ impl PlanBuilder {
         let (load, layout) = self.load()?;
         let steady = layout.steady();
         if let Load::Open { schedule, .. } = &load
+            && !is_surely_met(schedule, steady)
             && schedule.count_within(steady.from, steady.to) == 0
         {
             return Err(PlanError::NothingToMeasure(steady.length()));
+        }
+        if matches!(
+            (&load, self.in_flight),
+            (Load::Closed { .. }, InFlight::Shed(_))
+        ) {
+            return Err(PlanError::ShedOfClosedLoop);
         }
         Ok(Plan {
             load,
@@ -293,6 +314,7 @@ impl PlanBuilder {
             },
             target: self.target,
             seed: self.seed,
+            preview: Arc::default(),
         })
     }
 
@@ -440,6 +462,10 @@ mod tests {
             .lifecycle(Lifecycle::steady_only(Duration::ZERO))
             .build();
         assert_eq!(empty.unwrap_err(), PlanError::Layout(LayoutError::NoSteady));
+        assert_eq!(
+            quick(Plan::closed(1).in_flight(InFlight::Shed(1))),
+            PlanError::ShedOfClosedLoop
+        );
         let never = Plan::open(rate(0.001))
             .lifecycle(Lifecycle {
                 warm_up: secs(1),

@@ -47,4 +47,9 @@ pub enum PlanError {
     /// Think time beside a schedule.
     #[error("think time belongs to the users of a closed loop: leave it out of an open one")]
     ThinkTimeOfOpenLoop,
+    /// Shedding in a closed loop.
+    #[error(
+        "a user of a closed loop who is shed asks again at once, for ever: use fewer users, or let them queue"
+    )]
+    ShedOfClosedLoop,
 }

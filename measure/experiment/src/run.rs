@@ -162,19 +162,21 @@ impl Run {
     /// Arrivals of the realised schedule in the steady phase, per second of it; `None` if it was never reached.
     #[must_use]
     pub fn offered_per_second(&self) -> Option<f64> {
-        self.per_second(self.snapshot().steady_counts().scheduled)
+        per_second(
+            self.snapshot().steady_counts().scheduled,
+            self.steady_length(),
+        )
     }
 
-    /// Arrivals that were served and whose *completion* lies in the steady phase, per second of it; `None` if it
-    /// was never reached.
+    /// Arrivals that were served and whose *completion* lies in the steady window, per second of it; `None` if it
+    /// was never reached. Of a run that was stopped, the window ends with the last whole one of the
+    /// [slices](openloop_measurer::SLICES) before the stop: what completes in the drain is not achieved.
     #[must_use]
     pub fn achieved_per_second(&self) -> Option<f64> {
-        self.per_second(self.snapshot().ok_completions())
-    }
-
-    fn per_second(&self, count: u64) -> Option<f64> {
-        let length = self.steady_length().as_secs_f64();
-        (length > 0.0).then(|| count as f64 / length)
+        let end = self.snapshot().layout().steady().to;
+        let end = self.interrupted().map_or(end, |at| at.min(end));
+        let (completions, counted) = self.snapshot().course().ok_completions_before(end);
+        per_second(completions, counted)
     }
 
     /// One latency over the steady phase.
@@ -185,8 +187,12 @@ impl Run {
 
     /// Whether the backlog grew over the steady phase: Kendall's τ over the means of twelve parts of it, of the
     /// response and of the number in flight, both rising at the level of 1 %.
+    ///
+    /// `None` unless there is one rate asked for: where the rate itself changes, or the users wait for answers, a
+    /// rise says nothing; and `None` where a twelfth of the phase has no arrival.
     #[must_use]
     pub fn backlog(&self) -> Option<Backlog> {
+        self.asked_per_second()?;
         let course = self.snapshot().course();
         let responses: Vec<f64> = course
             .response_means_ns(BATCHES)
@@ -208,6 +214,11 @@ impl Run {
             in_flight_p: stays.p,
         })
     }
+}
+
+fn per_second(count: u64, length: Duration) -> Option<f64> {
+    let length = length.as_secs_f64();
+    (length > 0.0).then(|| count as f64 / length)
 }
 
 /// Whether more came than was served.

@@ -90,7 +90,7 @@ impl fmt::Display for Bound {
         match self.statistic {
             Statistic::Quantile(q) => write!(f, "{q} <= {}", Ns(self.limit)),
             Statistic::Mean => write!(f, "mean <= {}", Ns(self.limit)),
-            Statistic::Errors => write!(f, "errors <= {} %", self.limit * 100.0),
+            Statistic::Errors => write!(f, "errors <= {} %", (self.limit * 1e10).round() / 1e8),
         }
     }
 }
@@ -359,6 +359,18 @@ fn judge(bound: &Bound, run: &Run) -> Finding {
     );
     let (verdict, why) = match (value, interval) {
         (None, _) => (Verdict::Inconclusive, "nothing was measured".to_owned()),
+        (Some(value), _) if at_least && bound.statistic == Statistic::Mean => {
+            let verdict = if value > bound.limit {
+                Verdict::Fail
+            } else {
+                Verdict::Inconclusive
+            };
+            let why = format!(
+                "at least {}: arrivals that were not served count with the age they had",
+                unit(value)
+            );
+            (verdict, why)
+        }
         (Some(value), _) if at_least => (
             Verdict::Fail,
             format!(
@@ -421,8 +433,10 @@ fn measure(bound: &Bound, run: &Run) -> (Option<f64>, bool, Option<(f64, f64)>) 
 
 /// Why the data do not resolve a quantile that seems to keep its bound; `None` if they do.
 fn too_few(bound: &Bound, run: &Run, value: f64) -> Option<String> {
-    let Statistic::Quantile(q) = bound.statistic else {
-        return None;
+    let q = match bound.statistic {
+        Statistic::Quantile(q) => q,
+        Statistic::Errors => return too_few_for_errors(bound, run, value),
+        Statistic::Mean => return None,
     };
     let above = match bound.metric {
         Metric::Response | Metric::ResponseOk | Metric::ResponseSlo => {
@@ -443,6 +457,15 @@ fn too_few(bound: &Bound, run: &Run, value: f64) -> Option<String> {
         "only {above} separate excursions lie above it and {EXCURSIONS} are needed: a steady phase of about {:.0} s would do",
         (steady.as_secs_f64() * factor).ceil()
     ))
+}
+
+/// Without an error among n arrivals, their share may still be up to 3/n (at 95 %).
+fn too_few_for_errors(bound: &Bound, run: &Run, share: f64) -> Option<String> {
+    let n = run.snapshot().steady_counts().scheduled as f64;
+    let needed = (3.0 / bound.limit).ceil();
+    (share == 0.0 && bound.limit > 0.0 && n < needed).then(|| {
+        format!("none among {n:.0} arrivals says no more than that: {needed:.0} are needed")
+    })
 }
 
 /// Nanoseconds in a unit that a person reads.

@@ -81,7 +81,7 @@ impl Validity {
         "steal",
         "throttled",
         "clock_source",
-        "descriptors",
+        "resources",
         "target_elsewhere",
         "open_loop",
         "in_range",

@@ -321,6 +321,9 @@ async fn a_stop_counts_what_was_due_and_keeps_the_report() {
     assert_eq!(counts.ok, counts.scheduled);
     assert_eq!(run.interrupted().unwrap().as_duration().as_secs(), 20);
     assert_eq!(run.steady_length().as_secs(), 20);
+    // Each takes 3 s, so what was sent in the last three of the twenty has completed in the drain.
+    let achieved = run.achieved_per_second().unwrap();
+    assert!((8.4..=8.6).contains(&achieved), "{achieved}");
     let verdict = "p50<=10s"
         .parse::<openloop_experiment::Slo>()
         .unwrap()
@@ -380,6 +383,79 @@ async fn the_health_check_of_the_user_runs_after_the_drain() {
         .await
         .unwrap();
     assert_eq!(run.health().check, Some(Err("meant".to_owned())));
+}
+
+#[tokio::test(start_paused = true)]
+async fn cutting_the_drain_short_is_an_interruption_and_no_failure_of_the_service() {
+    let plan = steady(100.0, secs(10)).build().unwrap();
+    let run = drive::shared(&plan, |_: Ticket| sleep(secs(3)));
+    let stop = run.stop_handle();
+    let watch = tokio::spawn(async move {
+        sleep(ms(11_000)).await;
+        stop.abort();
+    });
+    let run = run.await.unwrap();
+    watch.await.unwrap();
+    assert!(run.snapshot().counts().abandoned > 0);
+    assert!(run.interrupted().is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rate_that_rises_by_design_is_no_backlog() {
+    let plan = Plan::profile("1->50/60s".parse().unwrap())
+        .arrivals(Arrivals::Constant)
+        .build()
+        .unwrap();
+    let run = drive::shared(&plan, |_: Ticket| sleep(secs(1)))
+        .await
+        .unwrap();
+    assert_eq!(run.backlog(), None);
+    let judgement = "p50<=2s"
+        .parse::<openloop_experiment::Slo>()
+        .unwrap()
+        .judge(&run);
+    assert_eq!(judgement.verdict.name(), "pass", "{judgement}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn few_arrivals_without_an_error_do_not_show_that_errors_are_rare() {
+    let judge = |run: &Run, slo: &str| {
+        let slo: openloop_experiment::Slo = slo.parse().unwrap();
+        slo.judge(run).verdict.name()
+    };
+    let plan = steady(10.0, secs(10)).build().unwrap();
+    let run = drive::shared(&plan, |_: Ticket| async {}).await.unwrap();
+    assert_eq!(judge(&run, "errors<=0.1%"), "inconclusive");
+    assert_eq!(judge(&run, "errors<=5%"), "pass");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_freeze_of_the_generator_makes_the_run_invalid() {
+    // Everything that was due in a second of a hundred is released late, by a task that keeps the thread.
+    let plan = steady(100.0, secs(100)).build().unwrap();
+    let run = drive::shared(&plan, |ticket: Ticket| async move {
+        if ticket.seq == 5000 {
+            tokio::time::advance(secs(3)).await;
+        }
+    })
+    .await
+    .unwrap();
+    let faults: Vec<_> = run.validity().faults().map(|check| check.name).collect();
+    assert_eq!(faults, ["outbound_error"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_our_own_timeout_cut_off_has_no_exchange() {
+    let plan = steady(10.0, secs(1)).timeout(ms(250)).build().unwrap();
+    let run = drive::shared(&plan, |ticket: Ticket| async move {
+        if ticket.seq.is_multiple_of(2) {
+            std::future::pending::<()>().await;
+        }
+    })
+    .await
+    .unwrap();
+    assert_eq!(run.series(&Metric::Service).whole().count(), 10);
+    assert_eq!(run.series(&Metric::Exchange).whole().count(), 5);
 }
 
 #[tokio::test(start_paused = true)]

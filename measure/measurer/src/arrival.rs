@@ -1,5 +1,6 @@
 //! One released arrival: it has exactly one end, because it can be consumed once.
 
+use crate::outcome::PANIC;
 use crate::{Classify, Describe, Described, Details, Measured, Outcome, Recorder, Sample, Verdict};
 use openloop_sched::{Due, Offset, Ticket};
 use std::future::Future;
@@ -138,7 +139,7 @@ impl Drop for Arrival {
     fn drop(&mut self) {
         if !self.ended {
             let outcome = if self.in_user_code {
-                Outcome::Failed("panic")
+                Outcome::Failed(PANIC)
             } else {
                 Outcome::Abandoned
             };

@@ -3,26 +3,44 @@
 use crate::layout::Span;
 use crate::{Outcome, Sample};
 use openloop_sched::Offset;
+use std::time::Duration;
 
 /// How many slices the steady phase is cut into: divisible by ten windows and by twelve batches.
 pub const SLICES: usize = 1200;
 
 /// One slice of the steady phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Slice {
     /// Arrivals whose intended instant lies in the slice.
     pub arrivals: u64,
     /// Sum of their responses, in nanoseconds; for those without an end, of their ages.
     pub response_ns: u128,
+    /// The smallest response of an arrival that was served; `u64::MAX` if none was.
+    pub min_ok_ns: u64,
     /// The largest response of an arrival that was served.
     pub max_ok_ns: u64,
     /// Arrivals that were not served.
     pub not_ok: u64,
+    /// Arrivals that were served and whose completion lies in the slice.
+    pub ok_completions: u64,
     /// Change of the number in flight over the slice.
     change: i64,
     /// Sum over those changes of their instants, signed.
     moment_ns: i128,
+}
+
+impl Slice {
+    const EMPTY: Slice = Slice {
+        arrivals: 0,
+        response_ns: 0,
+        min_ok_ns: u64::MAX,
+        max_ok_ns: 0,
+        not_ok: 0,
+        ok_completions: 0,
+        change: 0,
+        moment_ns: 0,
+    };
 }
 
 /// The steady phase in [`SLICES`] slices of equal length, to the nanosecond.
@@ -40,7 +58,7 @@ impl Course {
             span,
             length_ns: (span.to.as_nanos() - span.from.as_nanos()).max(1),
             before: 0,
-            slices: vec![Slice::default(); SLICES],
+            slices: vec![Slice::EMPTY; SLICES],
         }
     }
 
@@ -69,19 +87,26 @@ impl Course {
             slice.arrivals += 1;
             slice.response_ns += u128::from(response);
             if sample.outcome == Outcome::Ok {
+                slice.min_ok_ns = slice.min_ok_ns.min(response);
                 slice.max_ok_ns = slice.max_ok_ns.max(response);
             } else {
                 slice.not_ok += 1;
             }
         }
+        let ended = self.index(sample.ended);
+        if sample.outcome == Outcome::Ok
+            && let Some(ended) = ended
+        {
+            self.slices[ended].ok_completions += 1;
+        }
         if let Some(dispatched) = sample.dispatched {
-            self.change(dispatched, 1);
-            self.change(sample.ended, -1);
+            self.change(dispatched, self.index(dispatched), 1);
+            self.change(sample.ended, ended, -1);
         }
     }
 
-    fn change(&mut self, at: Offset, by: i64) {
-        if let Some(index) = self.index(at) {
+    fn change(&mut self, at: Offset, index: Option<usize>, by: i64) {
+        if let Some(index) = index {
             let slice = &mut self.slices[index];
             slice.change += by;
             slice.moment_ns += i128::from(by) * i128::from(at.as_nanos());
@@ -139,20 +164,35 @@ impl Course {
             .collect()
     }
 
-    /// Separate excursions above `ns`: runs of slices in which some arrival took longer or was not served,
-    /// parted by slices with arrivals of which none did. Slices without arrivals part nothing.
+    /// Arrivals that were served and completed before `at` within the phase, and the time that is counted: the
+    /// whole slices before it.
+    #[must_use]
+    pub fn ok_completions_before(&self, at: Offset) -> (u64, Duration) {
+        let whole = (0..SLICES)
+            .take_while(|&index| self.start(index + 1) <= at.as_nanos())
+            .count();
+        let completions = self.slices[..whole]
+            .iter()
+            .map(|slice| slice.ok_completions);
+        let counted = self.start(whole) - self.span.from.as_nanos();
+        (completions.sum(), Duration::from_nanos(counted))
+    }
+
+    /// Separate excursions above `ns`, as far as the slices can tell them apart.
     ///
-    /// A hundred samples above a quantile may all be one stall. It is the number of stalls that says how well
-    /// the quantile is known.
+    /// An excursion begins with an arrival that took longer or was not served, after one that did neither, and
+    /// goes on through slices in which every arrival is such. A hundred samples above a quantile may all be one
+    /// stall: it is the number of stalls that says how well the quantile is known.
     #[must_use]
     pub fn excursions_above(&self, ns: u64) -> u64 {
         let (mut above, mut excursions) = (false, 0);
         for slice in self.slices.iter().filter(|slice| slice.arrivals > 0) {
-            let exceeds = slice.max_ok_ns > ns || slice.not_ok > 0;
-            if exceeds && !above {
+            let some_above = slice.max_ok_ns > ns || slice.not_ok > 0;
+            if some_above && !above {
                 excursions += 1;
             }
-            above = exceeds;
+            let some_below = slice.min_ok_ns <= ns;
+            above = some_above && !some_below;
         }
         excursions
     }
@@ -167,7 +207,6 @@ impl Course {
 mod tests {
     use super::*;
     use crate::{Layout, Phase};
-    use std::time::Duration;
 
     fn sample(intended_ms: u64, dispatched_ms: u64, ended_ms: u64, outcome: Outcome) -> Sample {
         let at = |ms: u64| Offset::from_nanos(ms * 1_000_000);
@@ -223,6 +262,45 @@ mod tests {
         }
         assert_eq!(course.excursions_above(10_000_000), 2);
         assert_eq!(course.excursions_above(600_000_000), 0);
+    }
+
+    #[test]
+    fn independent_responses_are_told_apart_however_many_fall_into_a_slice() {
+        let mut course = course();
+        for i in 0..1_200_000_u64 {
+            // A thousand to a slice, every hundredth of them slow.
+            let at = Offset::from_nanos(1_000_000_000 + i * 10_000);
+            let took = if i % 100 == 50 { 5_000_000 } else { 1_000_000 };
+            let sample = Sample {
+                intended: at,
+                fired: at,
+                dispatched: Some(at),
+                ended: Offset::from_nanos(at.as_nanos() + took),
+                ..sample(0, 0, 0, Outcome::Ok)
+            };
+            record(&mut course, &sample);
+        }
+        assert_eq!(course.excursions_above(2_000_000), 1200);
+        assert_eq!(course.excursions_above(500_000), 1);
+    }
+
+    #[test]
+    fn completions_are_counted_up_to_an_instant() {
+        let mut course = course();
+        for second in 1..13 {
+            record(
+                &mut course,
+                &sample(
+                    second * 1000,
+                    second * 1000,
+                    second * 1000 + 500,
+                    Outcome::Ok,
+                ),
+            );
+        }
+        let (completions, counted) =
+            course.ok_completions_before(Offset::from_nanos(4_000_000_000));
+        assert_eq!((completions, counted), (3, Duration::from_secs(3)));
     }
 
     #[test]

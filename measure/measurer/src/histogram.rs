@@ -171,6 +171,16 @@ impl Histogram {
         LIMIT_NS
     }
 
+    /// A value that the one of rank `rank` is not below: the lowest of its bucket.
+    pub(crate) fn lower_bound_at_rank(&self, rank: u64) -> u64 {
+        let value = self.value_at_rank(rank).min(LIMIT_NS);
+        let lowest = self
+            .buckets
+            .as_ref()
+            .map_or(value, |buckets| buckets.lowest_equivalent(value));
+        lowest.max(if self.count > 0 { self.min } else { 0 })
+    }
+
     /// Pairs of (highest value of a bucket in nanoseconds, values in it), ascending, empty buckets left out.
     ///
     /// Values above [`LIMIT_NS`] are in no bucket.

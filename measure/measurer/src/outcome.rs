@@ -54,6 +54,27 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// Whether the future returned by itself, as far as the outcome tells.
+    pub(crate) fn is_returned(self) -> bool {
+        match self {
+            Outcome::Ok | Outcome::Rejected(_) => true,
+            Outcome::Failed(class) => class != PANIC,
+            Outcome::TimedOut | Outcome::Shed | Outcome::Abandoned | Outcome::Unsent => false,
+        }
+    }
+
+    /// Whether the generator's own machine failed, and not the service: a failure of a class that begins with
+    /// `client_`, such as having no file descriptor or port left.
+    #[must_use]
+    pub fn is_generators_fault(self) -> bool {
+        matches!(self, Outcome::Failed(class) if class.starts_with("client_"))
+    }
+}
+
+/// The class of a future that panicked.
+pub(crate) const PANIC: &str = "panic";
+
 impl From<Verdict> for Outcome {
     fn from(verdict: Verdict) -> Self {
         match verdict {

@@ -84,7 +84,7 @@ impl Population {
                 Value::Exact(ns)
             });
         }
-        let age = self.at_least.value_at_rank(rank - self.exact.count());
+        let age = self.at_least.lower_bound_at_rank(rank - self.exact.count());
         Some(Value::AtLeast(age.max(self.exact.max_ns().unwrap_or(0))))
     }
 
@@ -149,10 +149,15 @@ mod tests {
         let mut p = Population::new();
         p.exact.record(10);
         p.at_least.record(2_000_000_000);
-        assert_eq!(
-            p.quantile(Quantile::P99),
-            Some(Value::AtLeast(2_000_000_000))
+        p.at_least.record(3_000_000_000);
+        // Of the bucket that it falls into, the lowest value: more would not be certain.
+        let bound = p.quantile(Quantile::P50).unwrap();
+        assert!(bound.is_lower_bound());
+        assert!(
+            (1_999_000_000..=2_000_000_000).contains(&bound.ns()),
+            "{bound:?}"
         );
+        assert_eq!(p.max(), Some(Value::AtLeast(3_000_000_000)));
         assert_eq!(p.min(), Some(Value::Exact(10)));
     }
 

@@ -11,7 +11,8 @@ pub struct ClassStats {
     pub response: Histogram,
     /// `ended − dispatched`, of dispatched arrivals.
     pub service: Histogram,
-    /// `service − acquire`, of dispatched arrivals.
+    /// `service − acquire`, of arrivals whose future returned. One that was cut off (by a timeout of ours, the
+    /// drain or a panic) has not said how long it had waited on our side, and may never have been on the wire.
     pub exchange: Histogram,
     /// `dispatched − intended`, of dispatched arrivals.
     pub schedule_delay: Histogram,
@@ -21,14 +22,16 @@ pub struct ClassStats {
     pub lag: Histogram,
     /// `ended − fired`: the response without the generator's lateness on the way out.
     pub since_fired: Histogram,
-    /// `received − intended`: the response without the generator's lateness on the way back.
+    /// `ended − intended`, of the answers that have a receive stamp.
+    pub stamped_response: Histogram,
+    /// `received − intended` of the same: their response without the generator's lateness on the way back.
     pub until_received: Histogram,
     /// `ended − received`.
     pub pickup: Histogram,
 }
 
 impl ClassStats {
-    fn record(&mut self, sample: &Sample) {
+    fn record(&mut self, sample: &Sample, has_details: bool) {
         let ended = sample.ended.as_nanos();
         let since = |earlier: openloop_sched::Offset| ended.saturating_sub(earlier.as_nanos());
         let until = |later: openloop_sched::Offset, earlier: openloop_sched::Offset| {
@@ -41,12 +44,15 @@ impl ClassStats {
             let service = since(dispatched);
             let acquire = u64::try_from(sample.acquire.as_nanos()).unwrap_or(u64::MAX);
             self.service.record(service);
-            self.exchange.record(service.saturating_sub(acquire));
+            if has_details || sample.outcome.is_returned() {
+                self.exchange.record(service.saturating_sub(acquire));
+            }
             self.schedule_delay
                 .record(until(dispatched, sample.intended));
             self.admission.record(until(dispatched, sample.fired));
         }
         if let Some(received) = sample.received {
+            self.stamped_response.record(since(sample.intended));
             self.until_received.record(until(received, sample.intended));
             self.pickup.record(since(received));
         }
@@ -61,6 +67,7 @@ impl ClassStats {
             (&mut self.admission, &other.admission),
             (&mut self.lag, &other.lag),
             (&mut self.since_fired, &other.since_fired),
+            (&mut self.stamped_response, &other.stamped_response),
             (&mut self.until_received, &other.until_received),
             (&mut self.pickup, &other.pickup),
         ] {
@@ -81,7 +88,7 @@ pub struct Section {
 
 impl Section {
     pub(crate) fn record(&mut self, sample: &Sample, details: &[Detail]) {
-        entry(&mut self.classes, sample.outcome).record(sample);
+        entry(&mut self.classes, sample.outcome).record(sample, !details.is_empty());
         for detail in details {
             match *detail {
                 Detail::Duration(name, ns) => entry(&mut self.metrics, name).record(ns),

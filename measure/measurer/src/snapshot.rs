@@ -74,12 +74,6 @@ impl Snapshot {
             .map_or(Counts::default(), |(_, counts)| *counts)
     }
 
-    /// Arrivals that were served and whose *completion* lies in the steady phase.
-    #[must_use]
-    pub fn ok_completions(&self) -> u64 {
-        self.store.ok_completions
-    }
-
     /// The course of the steady phase in time.
     #[must_use]
     pub fn course(&self) -> &Course {

@@ -29,7 +29,6 @@ pub(crate) struct Store {
     pub(crate) outcomes: Vec<(Outcome, u64)>,
     pub(crate) course: Course,
     pub(crate) timeline: Timeline,
-    pub(crate) ok_completions: u64,
     pub(crate) stays_ns: u128,
 }
 
@@ -47,7 +46,6 @@ impl Store {
             outcomes: Vec::new(),
             course: Course::new(steady),
             timeline: Timeline::new(INTERVAL),
-            ok_completions: 0,
             stays_ns: 0,
             layout,
         }
@@ -76,9 +74,6 @@ impl Store {
         let slice = self.course.index(sample.intended);
         if let Some(slice) = slice {
             self.windows[slice / (SLICES / WINDOWS)].record(sample, details);
-        }
-        if sample.outcome == Outcome::Ok && self.steady.contains(sample.ended) {
-            self.ok_completions += 1;
         }
         if let Some(dispatched) = sample.dispatched {
             let stay = self.steady.clamp(sample.ended) - self.steady.clamp(dispatched);

@@ -4,7 +4,8 @@
 ///
 /// `Shed`, `Abandoned` and `Unsent` are not here: only the generator can know them (see [`Outcome`](crate::Outcome)).
 ///
-/// The class is a short name in `snake_case` under which the report counts: `"connect_refused"`, `"http_500"`.
+/// The class is a short name in `snake_case` under which the report counts: `"connect_refused"`, `"http_500"`. A
+/// class that begins with `client_` says that the generator's own machine failed, and makes the run invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verdict {
     /// The service did what was asked.

@@ -180,7 +180,10 @@ fn a_phase_owns_the_arrivals_that_were_intended_in_it_and_achieved_counts_comple
     assert_eq!(scheduled, [("warm_up", 1), ("steady", 2), ("cooldown", 1)]);
     assert_eq!(snapshot.counts().scheduled, 5);
     // Those of 99 and 100 end within [100, 200); the one of 199 ends at 200, outside.
-    assert_eq!(snapshot.ok_completions(), 2);
+    assert_eq!(
+        snapshot.course().ok_completions_before(at(200)),
+        (2, ms(100))
+    );
     assert_eq!(snapshot.steady().response().count(), 2);
     let (gauge, stays) = snapshot.mean_in_flight();
     assert_eq!((gauge, stays), (0.52, 0.52));

@@ -194,7 +194,7 @@ where
     let simulated = clock_is_paused();
     let recorder = monitor.begin();
     let shared = Shared::new(work, recorder.clone(), plan.limits(), places(plan.limits()));
-    let stats = match plan.load() {
+    let mut stats = match plan.load() {
         Load::Open {
             schedule,
             precision,
@@ -242,11 +242,12 @@ where
             users_stats(&shared, plan, stop, cpu, Cpu::of_process).await
         }
     };
-    drain(&shared, stop, plan.limits().drain).await;
+    stats.aborted = drain(&shared, stop, plan.limits().drain).await;
     shared.live.cut();
     shared.live.none().await;
+    let aborted = stats.aborted;
     let generator = Generator::on_runtime(simulated, stats);
-    Ok(assemble(monitor, &recorder, generator, before))
+    Ok(assemble(monitor, &recorder, generator, aborted, before))
 }
 
 /// Waits until the users of a closed loop have retired, or the run is stopped.
@@ -267,19 +268,26 @@ async fn users_stats<W: Work>(
     PumpStats::of_users(cpu().since(before), shared.recorder.now())
 }
 
-/// Waits for what is in flight: until there is nothing, for `limit`, or until the run is aborted.
-async fn drain<W: Work>(shared: &Shared<W>, stop: &Stop, limit: Duration) {
+/// Waits for what is in flight: until there is nothing, for `limit`, or until the run is aborted. Says whether it
+/// was.
+async fn drain<W: Work>(shared: &Shared<W>, stop: &Stop, limit: Duration) -> bool {
     let limit = Instant::now() + limit;
     tokio::select! {
         biased;
-        () = shared.live.none() => {}
-        () = stop.aborted() => {}
-        () = sleep_until(limit) => {}
+        () = shared.live.none() => false,
+        () = stop.aborted() => true,
+        () = sleep_until(limit) => false,
     }
 }
 
 /// Puts the result together, once nothing is in flight any more.
-fn assemble(monitor: &Monitor, recorder: &Recorder, generator: Generator, before: Before) -> Run {
+fn assemble(
+    monitor: &Monitor,
+    recorder: &Recorder,
+    generator: Generator,
+    aborted: bool,
+    before: Before,
+) -> Run {
     let end = monitor.plan.layout().end();
     let stopped_at = monitor.stop.stopped_at(recorder.start());
     Run::new(Parts {
@@ -288,6 +296,7 @@ fn assemble(monitor: &Monitor, recorder: &Recorder, generator: Generator, before
         start: recorder.start(),
         environment: before.after(),
         generator,
-        interrupted: stopped_at.filter(|at| *at < end),
+        // A stop after the last arrival changes nothing, unless it cut off what was still in flight.
+        interrupted: stopped_at.filter(|at| *at < end || aborted),
     })
 }

@@ -170,8 +170,9 @@ where
             (None, None) => Err(DriveError::StoppedInSetUp),
         }
     })?;
+    let aborted = stats.iter().any(|shard| shard.aborted);
     let generator = Generator::on_threads(&stats);
-    Ok(assemble(monitor, &recorder, generator, before))
+    Ok(assemble(monitor, &recorder, generator, aborted, before))
 }
 
 /// One shard, on its thread; `None` if it was never told to begin.
@@ -227,7 +228,7 @@ async fn drive_shard<W: Work>(
 ) -> Result<PumpStats, DriveError> {
     let (plan, stop) = (&*monitor.plan, &monitor.stop);
     let shared = Shared::new(work, go.recorder.clone(), plan.limits(), go.places);
-    let stats = match (plan.load(), go.users) {
+    let mut stats = match (plan.load(), go.users) {
         (
             Load::Open {
                 schedule,
@@ -266,6 +267,6 @@ async fn drive_shard<W: Work>(
             users_stats(&shared, plan, stop, cpu, Cpu::of_thread).await
         }
     };
-    drain(&shared, stop, plan.limits().drain).await;
+    stats.aborted = drain(&shared, stop, plan.limits().drain).await;
     Ok(stats)
 }

@@ -3,17 +3,28 @@
 use super::{Check, Severity, Unit, check};
 use crate::run::Run;
 use crate::series::Metric;
+use openloop_measurer::Phase;
 
 pub(super) fn all_sent(run: &Run) -> Check {
     let unsent = run.snapshot().counts().unsent;
-    let why = if unsent == 0 {
-        "everything that was due was sent".to_owned()
-    } else {
-        format!(
-            "{unsent} arrivals were due and never sent, because the generator was too slow: lower the rate, or add threads or machines"
-        )
+    let (severity, why) = match (unsent, run.interrupted()) {
+        (0, _) => (
+            Severity::Fault,
+            "everything that was due was sent".to_owned(),
+        ),
+        // What was due when the stop came, and whose turn had not come yet.
+        (_, Some(_)) => (
+            Severity::Warning,
+            format!("{unsent} arrivals were due when the run was stopped, and were not sent"),
+        ),
+        (_, None) => (
+            Severity::Fault,
+            format!(
+                "{unsent} arrivals were due and never sent, because the generator was too slow: lower the rate, or add threads or machines"
+            ),
+        ),
     };
-    check("all_sent", Severity::Fault, unsent == 0, why).figures(unsent as f64, 0.0, Unit::Count)
+    check("all_sent", severity, unsent == 0, why).figures(unsent as f64, 0.0, Unit::Count)
 }
 
 pub(super) fn fired_as_scheduled(run: &Run) -> Option<Check> {
@@ -21,8 +32,9 @@ pub(super) fn fired_as_scheduled(run: &Run) -> Option<Check> {
         // Threads stop within microseconds of each other, and each has accounted for its own arrivals.
         return None;
     }
-    let steady = run.snapshot().layout().steady();
-    let planned = run.plan().schedule()?.count_within(steady.from, steady.to);
+    let preview = run.plan().preview()?;
+    let steady = Phase::Steady.name();
+    let (_, planned) = *preview.phases.iter().find(|(name, _)| *name == steady)?;
     let counted = run.snapshot().steady_counts().scheduled;
     let difference = planned.abs_diff(counted);
     Some(

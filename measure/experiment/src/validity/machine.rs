@@ -4,7 +4,6 @@ use super::{Check, Severity, Unit, check};
 use crate::Target;
 use crate::plan::Load;
 use crate::run::Run;
-use openloop_measurer::Outcome;
 
 /// A generator that is busier than this cannot be told from the service it measures.
 const BUSY_LIMIT: f64 = 0.6;
@@ -29,7 +28,7 @@ pub(super) fn all(run: &Run) -> [Option<Check>; 7] {
         steal(run),
         throttled(run),
         clock_source(run),
-        descriptors(run),
+        resources(run),
     ]
 }
 
@@ -134,27 +133,28 @@ fn clock_source(run: &Run) -> Option<Check> {
     Some(check("clock_source", Severity::Warning, !slow, why))
 }
 
-fn descriptors(run: &Run) -> Option<Check> {
-    let (_, open) = run.environment().descriptors?;
-    let limit = run.environment().descriptor_limit?;
+/// Descriptors and ports: what the machine ran out of, in the whole run.
+fn resources(run: &Run) -> Option<Check> {
     let exhausted: u64 = run
         .snapshot()
-        .steady()
-        .classes()
-        .filter(|(outcome, _)| *outcome == Outcome::Failed("descriptors"))
-        .map(|(_, class)| class.response.count())
+        .outcomes()
+        .filter(|(outcome, _)| outcome.is_generators_fault())
+        .map(|(_, count)| count)
         .sum();
+    let environment = run.environment();
+    let open = environment.descriptors.zip(environment.descriptor_limit);
+    let open = open.map_or_else(String::new, |((_, open), limit)| {
+        format!(", and {open} of {limit} file descriptors were open at the end")
+    });
     let why = format!(
-        "{open} of {limit} file descriptors were open at the end, and {exhausted} requests found none left: if any did, raise the limit (ulimit -n)"
+        "{exhausted} requests failed because this machine had no file descriptor or port left{open}: if any did, raise the limit (ulimit -n), keep connections, or lower the rate"
     );
     Some(
-        check(
-            "descriptors",
-            Severity::Fault,
-            exhausted == 0 && open < limit,
-            why,
-        )
-        .figures(open as f64, limit as f64, Unit::Count),
+        check("resources", Severity::Fault, exhausted == 0, why).figures(
+            exhausted as f64,
+            0.0,
+            Unit::Count,
+        ),
     )
 }
 
