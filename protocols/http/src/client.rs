@@ -85,6 +85,8 @@ impl Http {
 
     /// Like [`call`](Operation::call), and shows each piece of the body to `on_data` as it arrives.
     ///
+    /// What `on_data` takes is part of the call, in its stage `body`.
+    ///
     /// # Errors
     ///
     /// As for [`call`](Operation::call).

@@ -59,13 +59,21 @@
 //! | `http_404` … | failed with that status; `http_other` from 600 on |
 //! | `dns`, `connect_refused`, `unreachable`, `connect_timeout`, `connect` | no TCP connection |
 //! | `tls_certificate`, `tls`, `alpn` | no TLS session: the certificate does not verify, the handshake failed, another version of HTTP |
-//! | `client_ports`, `client_descriptors` | this machine is out of local ports or descriptors: not the server's fault |
+//! | `client_ports`, `client_descriptors` | this machine is out of local ports or descriptors |
 //! | `pool_full` | the line for a connection or stream was full |
 //! | `reset` | the server tore the connection down |
 //! | `closed` | the connection ended before the whole answer was there |
 //! | `malformed` | what came is not HTTP |
 //! | `goaway`, `stream_reset`, `stream_refused` | HTTP/2: connection on its way out, stream torn down, stream refused (rejected) |
 //! | `io`, `client` | anything else while reading or writing; the HTTP client itself |
+//!
+//! A class that begins with `client_` says that the machine of the generator failed, not the service: such a call
+//! tells nothing of the server, and a run that has them did not offer the load that it was asked for. The prefix is
+//! part of the contract, and no other class begins with it (`client` is the HTTP library's own): whoever judges the
+//! validity of a run may go by it.
+//!
+//! `goaway` is reported where the reason is known when the stream ends, and `closed` or `reset` otherwise: no call
+//! waits for a better name of its failure.
 //!
 //! A limit on the time of a call is the measurer's business: it drops the future, and counts `TimedOut`.
 #![forbid(unsafe_code)]

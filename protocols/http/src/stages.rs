@@ -16,7 +16,8 @@ pub struct Stages {
     pub dial: DialTimings,
     /// From the request's hand-over to the connection until the head of its answer.
     pub first_byte: Option<Duration>,
-    /// From the head of the answer to its last byte.
+    /// From the head of the answer until its last byte was handled: what `on_data` of
+    /// [`call_with`](crate::Http::call_with) takes is in it.
     pub body: Option<Duration>,
     /// Bytes of the answer's body.
     pub bytes: u64,

@@ -72,6 +72,30 @@ async fn a_reader_that_is_late_is_seen_in_the_stamp() {
 }
 
 #[tokio::test]
+async fn handling_the_body_is_in_its_stage_and_does_not_move_the_stamp() {
+    let server = HttpServer::builder().start().unwrap();
+    let http = Http::builder(&server.url("/bytes/10"))
+        .connections(Connections::pool(1))
+        .build()
+        .unwrap();
+    until_stamped(&http).await;
+    let work = Duration::from_millis(150);
+    let reply = http
+        .call_with(http.request(), |_| std::thread::sleep(work))
+        .await
+        .unwrap();
+    let stages = reply.stages();
+    assert!(stages.body.unwrap() >= work, "{stages:?}");
+    let received = stages.received.unwrap();
+    let departed = Instant::from_std(server.log().last().unwrap().departure.unwrap());
+    let apart = received.max(departed) - received.min(departed);
+    assert!(
+        apart <= TOLERANCE,
+        "{apart:?} from the server's own departure"
+    );
+}
+
+#[tokio::test]
 async fn under_tls_there_is_a_stamp_as_well() {
     let server = HttpServer::builder()
         .tls(Certificate::Trusted)

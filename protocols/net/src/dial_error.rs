@@ -117,7 +117,10 @@ impl DialErrorKind {
             | io::ErrorKind::NetworkUnreachable
             | io::ErrorKind::NetworkDown => DialErrorKind::Unreachable { address, source },
             io::ErrorKind::TimedOut => DialErrorKind::ConnectTimedOut { address, after },
-            io::ErrorKind::AddrNotAvailable => DialErrorKind::OutOfPorts { address },
+            // The first from a connect, the second from binding to a local address without a port.
+            io::ErrorKind::AddrNotAvailable | io::ErrorKind::AddrInUse => {
+                DialErrorKind::OutOfPorts { address }
+            }
             _ if is_out_of_descriptors(&source) => DialErrorKind::OutOfDescriptors { address },
             _ => DialErrorKind::Connect { address, source },
         }
@@ -140,7 +143,8 @@ impl DialErrorKind {
     /// The class under which a report counts it: `"dns"`, `"connect_refused"`, `"unreachable"`,
     /// `"connect_timeout"`, `"client_ports"`, `"client_descriptors"`, `"connect"`, `"tls_certificate"` or `"tls"`.
     ///
-    /// Those that begin with `client_` are faults of this machine: they say nothing of the server.
+    /// Those that begin with `client_` are faults of the machine that runs this process, and say nothing of the
+    /// server. No other class begins so: the validity of a run is judged by this prefix.
     #[must_use]
     pub fn class(&self) -> &'static str {
         match self {
@@ -189,6 +193,7 @@ mod tests {
             (Errno::ENETDOWN, "unreachable"),
             (Errno::ETIMEDOUT, "connect_timeout"),
             (Errno::EADDRNOTAVAIL, "client_ports"),
+            (Errno::EADDRINUSE, "client_ports"),
             (Errno::EMFILE, "client_descriptors"),
             (Errno::ENFILE, "client_descriptors"),
             (Errno::EPROTO, "connect"),

@@ -274,11 +274,14 @@ impl Dialer {
                     .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())),
             };
             let took = started.elapsed();
+            let mut sent_again = self.0.syn_backoff.retries(took);
+            if connected.as_ref().is_err_and(is_kernels_limit) {
+                // Its last timer gives up instead of sending once more.
+                sent_again = sent_again.saturating_sub(1);
+            }
+            timings.syn_retries = timings.syn_retries.saturating_add(sent_again);
             match connected {
-                Ok(tcp) => {
-                    timings.syn_retries = self.0.syn_backoff.retries(took);
-                    return Ok(tcp);
-                }
+                Ok(tcp) => return Ok(tcp),
                 Err(source) => last = DialErrorKind::of_connect(address, source, took),
             }
         }
@@ -314,5 +317,56 @@ impl Dialer {
             })?,
         };
         done.map_err(|source| DialErrorKind::of_handshake(tls.name.clone(), source))
+    }
+}
+
+/// Whether the kernel gave a connect up; an error of our own limit has no number.
+fn is_kernels_limit(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::TimedOut && error.raw_os_error().is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The clock is paused: an attempt without an answer takes its limit on the clock, and no time.
+    #[tokio::test(start_paused = true)]
+    async fn connects_that_ran_into_the_limit_tell_their_retries_over_all_addresses() {
+        // One waits in the queue of a backlog of 0; the next SYN gets no answer.
+        let full = TcpSocket::new_v4().unwrap();
+        full.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        let full = full.listen(0).unwrap();
+        let address = full.local_addr().unwrap();
+        let _waits = std::net::TcpStream::connect(address).unwrap();
+        let cases = [
+            (500, SynBackoff::EXPONENTIAL, 0),
+            (1_000, SynBackoff::EXPONENTIAL, 1),
+            (3_000, SynBackoff::EXPONENTIAL, 2),
+            (7_000, SynBackoff::EXPONENTIAL, 3),
+            (7_000, SynBackoff::linear(4), 6),
+        ];
+        for (limit, backoff, retries) in cases {
+            let mut dialer = Dialer::builder("server.test", 80)
+                .connect_timeout(Duration::from_millis(limit))
+                .build()
+                .unwrap();
+            Arc::get_mut(&mut dialer.0).unwrap().syn_backoff = backoff;
+            for tried in 1..=2 {
+                let mut timings = DialTimings::default();
+                let addresses = vec![address; tried as usize];
+                let error = dialer.connect(&addresses, &mut timings).await.unwrap_err();
+                assert_eq!(error.class(), "connect_timeout");
+                assert_eq!(timings.syn_retries, tried * retries, "{limit} ms, {tried}");
+            }
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_kernels_limit_is_told_from_ours() {
+        use nix::errno::Errno;
+        assert!(is_kernels_limit(&Errno::ETIMEDOUT.into()));
+        assert!(!is_kernels_limit(&io::ErrorKind::TimedOut.into()));
+        assert!(!is_kernels_limit(&Errno::ECONNREFUSED.into()));
     }
 }

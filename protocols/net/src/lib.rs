@@ -19,6 +19,10 @@
 //! | share a fixed number of connections fairly | [`Pool`] |
 //! | count sockets | [`SocketCounts`] |
 //! | learn before a run that descriptors or ports will not do | [`Limits`] |
+//!
+//! A failure whose class ([`DialErrorKind::class`]) begins with `client_` is one of the machine that runs this
+//! process, out of descriptors or of local ports, and not one of the service that it dials. Adapters hand the class
+//! on as it is, and name nothing else so: whether a run was valid is judged by that prefix.
 #![forbid(unsafe_code)]
 
 mod counts;

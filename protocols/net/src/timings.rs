@@ -15,8 +15,8 @@ pub struct DialTimings {
     pub connect: Option<Duration>,
     /// The TLS handshake.
     pub tls: Option<Duration>,
-    /// SYNs that had to be sent again, as told by how long the successful connect took (see
-    /// [`SynBackoff`](crate::SynBackoff)).
+    /// SYNs that had to be sent again, over all addresses that were tried, as told by how long each connect took
+    /// until it succeeded or failed (see [`SynBackoff`](crate::SynBackoff)).
     pub syn_retries: u32,
 }
 

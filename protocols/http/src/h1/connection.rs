@@ -4,7 +4,7 @@ use crate::relay::Relay;
 use crate::reply::Answer;
 use crate::{HttpErrorKind, Request, Stages};
 use bytes::Bytes;
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -121,14 +121,15 @@ impl Connection {
             let head = Instant::now();
             stages.first_byte = Some(head - started);
             let (parts, mut body) = response.into_parts();
-            let waited = drain(&mut body, &mut stages.bytes, on_data)
+            drain(&mut body, &mut stages.bytes, on_data)
                 .await
                 .map_err(|error| Broken {
                     unsent: false,
                     error,
                 })?;
-            // Mostly the whole answer came at once, and its end is the instant just read.
-            let end = if waited { Instant::now() } else { head };
+            // Read anew, though the whole answer may have come with its head: what `on_data` took is part of `body`,
+            // and an instant from before it would put the stamp as much too early.
+            let end = Instant::now();
             stages.body = Some(end - head);
             stages.received = stamps.last(end).filter(|at| *at >= started);
             Ok(Answer {
@@ -181,31 +182,22 @@ impl Broken {
     }
 }
 
-/// Reads the body to its end; says whether it had to wait for any of it.
+/// Reads the body to its end.
 async fn drain(
     body: &mut Incoming,
     bytes: &mut u64,
     on_data: &mut (impl FnMut(&Bytes) + Send),
-) -> Result<bool, hyper::Error> {
-    let mut waited = false;
+) -> Result<(), hyper::Error> {
     while !body.is_end_stream() {
-        let frame = poll_fn(|cx| {
-            let polled = Pin::new(&mut *body).poll_frame(cx);
-            waited |= polled.is_pending();
-            polled
-        })
-        .await;
-        match frame {
-            None => break,
-            Some(frame) => {
-                if let Some(data) = frame?.data_ref() {
-                    *bytes += data.len() as u64;
-                    on_data(data);
-                }
-            }
+        let Some(frame) = body.frame().await else {
+            break;
+        };
+        if let Some(data) = frame?.data_ref() {
+            *bytes += data.len() as u64;
+            on_data(data);
         }
     }
-    Ok(waited)
+    Ok(())
 }
 
 /// Counts the bytes that reach HTTP; under TLS these are not those of the wire, where a farewell is bytes as well.

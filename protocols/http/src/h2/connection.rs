@@ -7,10 +7,9 @@ use h2::client::{Builder, SendRequest};
 use h2::{Ping, PingPong};
 use openloop_net::Stream;
 use std::future::poll_fn;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tokio::sync::SetOnce;
 use tokio::time::Instant;
 
 /// Room for answers in flight before the server must wait for us to read: 2 MiB a stream, 5 MiB a connection.
@@ -37,11 +36,8 @@ struct Life {
     /// New streams can be opened.
     alive: AtomicBool,
     /// Set when it has ended: the GOAWAY that ended it, if one did.
-    goaway: SetOnce<Option<String>>,
+    goaway: OnceLock<Option<String>>,
 }
-
-/// How long a broken exchange waits to hear why its connection ended.
-const END_LIMIT: Duration = Duration::from_millis(100);
 
 /// A failed exchange, and whether it may be tried again.
 #[derive(Debug)]
@@ -65,7 +61,7 @@ impl Connection {
         let ping = connection.ping_pong();
         let life = Arc::new(Life {
             alive: AtomicBool::new(true),
-            goaway: SetOnce::new(),
+            goaway: OnceLock::new(),
         });
         let ends = Arc::clone(&life);
         tokio::spawn(async move {
@@ -112,12 +108,18 @@ impl Connection {
     }
 
     /// The streams of a connection hear that it has ended, but not always that a GOAWAY was the reason.
+    ///
+    /// Its task mostly ends in the poll in which it tells them, so one turn for it is enough to know. There is no
+    /// wait beyond that: the call goes on being timed, and would report our wait as the server's time.
     pub(crate) async fn explain(&self, kind: HttpErrorKind) -> HttpErrorKind {
         if !matches!(kind, HttpErrorKind::Closed(_) | HttpErrorKind::Reset(_)) {
             return kind;
         }
-        match tokio::time::timeout(END_LIMIT, self.life.goaway.wait()).await {
-            Ok(Some(goaway)) => HttpErrorKind::GoAway(goaway.clone()),
+        if self.life.goaway.get().is_none() {
+            tokio::task::yield_now().await;
+        }
+        match self.life.goaway.get() {
+            Some(Some(goaway)) => HttpErrorKind::GoAway(goaway.clone()),
             _ => kind,
         }
     }
