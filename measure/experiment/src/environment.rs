@@ -105,8 +105,11 @@ fn text(path: impl AsRef<Path>) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
+/// Of this process's own control group, which need not be the root.
 fn throttled() -> Option<u64> {
-    let stat = text("/sys/fs/cgroup/cpu.stat")?;
+    let groups = text("/proc/self/cgroup")?;
+    let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
+    let stat = text(format!("/sys/fs/cgroup{group}/cpu.stat"))?;
     let line = stat
         .lines()
         .find_map(|line| line.strip_prefix("nr_throttled "))?;

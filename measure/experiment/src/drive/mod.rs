@@ -43,6 +43,8 @@ const LEAD: Duration = Duration::from_millis(5);
 pub struct Drive {
     monitor: Monitor,
     ended: oneshot::Receiver<Result<Run, DriveError>>,
+    /// Why it never began.
+    refused: Option<DriveError>,
     health: Health,
 }
 
@@ -108,6 +110,9 @@ impl Drive {
     }
 
     async fn finish(mut self) -> Result<Run, DriveError> {
+        if let Some(refused) = self.refused.take() {
+            return Err(refused);
+        }
         let mut run = (&mut self.ended).await.map_err(|_| DriveError::Died)??;
         let health = std::mem::take(&mut self.health);
         run.set_health(health.check().await);
@@ -162,7 +167,7 @@ where
 {
     let monitor = Monitor::new(plan);
     let (done, ended) = oneshot::channel();
-    match Handle::try_current() {
+    let refused = match Handle::try_current() {
         Ok(runtime) => {
             let monitor = monitor.clone();
             runtime.spawn(async move {
@@ -170,14 +175,14 @@ where
                 // Nobody is there to read it if the drive was dropped.
                 let _ = done.send(run);
             });
+            None
         }
-        Err(_) => {
-            let _ = done.send(Err(DriveError::NoRuntime));
-        }
-    }
+        Err(_) => Some(DriveError::NoRuntime),
+    };
     Drive {
         monitor,
         ended,
+        refused,
         health: Health::default(),
     }
 }

@@ -84,13 +84,15 @@ where
             let _ = done.send(run);
         }
     };
-    // Without the thread the sender is dropped, which reads as a run that died.
-    let _ = thread::Builder::new()
+    let thread = thread::Builder::new()
         .name("openloop-run".to_owned())
         .spawn(coordinator);
     Drive {
         monitor,
         ended,
+        refused: thread
+            .err()
+            .map(|source| DriveError::Thread { shard: 0, source }),
         health: Health::default(),
     }
 }
