@@ -3,7 +3,8 @@
 //! One FIFO worker with exponential service of mean 1 ms under Poisson arrivals at ρ = 0.75: a queue in which most of
 //! the response is waiting. The quantiles of `response` stand against those of departure − intended, the departures
 //! from the server's own log of the same run, matched by the sequence header, on one monotonic clock. So the chance
-//! in the arrivals and services of a run is in both.
+//! in the arrivals and services of a run is in both. The line `by stamp` is p50 of received − intended, by the kernel's
+//! receive stamps, less p50 of departure − intended. If any run is off, the benchmark fails.
 //!
 //! `-- --secs 60 --runs 10 --rate 750`
 
@@ -11,15 +12,13 @@
 
 mod support;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use openloop_experiment::{Lifecycle, Metric, Plan, Run, drive, requests};
 use openloop_http::{Connections, Http};
 use openloop_measurer::Quantile;
-use openloop_sched::{Rate, Ticket};
+use openloop_sched::Rate;
 use openloop_testbed::{Clock, SEQUENCE_HEADER};
 use support::Result;
 use support::server::Server;
@@ -29,6 +28,8 @@ const QUANTILES: [Quantile; 3] = [Quantile::P50, Quantile::P90, Quantile::P99];
 /// What is read may be off by so much of the truth, or by so many milliseconds.
 const SHARE: f64 = 0.01;
 const MILLISECONDS: f64 = 0.3;
+/// By stamp, the median may be off by so many microseconds.
+const STAMPED_MICROSECONDS: f64 = 50.0;
 
 fn main() -> Result<()> {
     let flags = [("--secs", "60"), ("--runs", "10"), ("--rate", "750")];
@@ -72,6 +73,7 @@ fn main() -> Result<()> {
                 support::load_average(),
             );
         }
+        pass &= by_stamp(&run, &truth, seed);
         if !run.validity().is_valid() {
             let faults: Vec<_> = run.validity().faults().map(|check| check.name).collect();
             println!("{seed:>4} calls itself invalid: {}", faults.join(", "));
@@ -79,10 +81,31 @@ fn main() -> Result<()> {
         passed += u64::from(pass);
     }
     println!(
-        "\n{passed} of {runs} runs within {} % or {MILLISECONDS} ms at every quantile",
+        "\n{passed} of {runs} runs within {} % or {MILLISECONDS} ms at every quantile, and {STAMPED_MICROSECONDS} us by \
+         stamp",
         100.0 * SHARE
     );
+    if passed < runs {
+        return Err(format!("only {passed} of {runs} runs hold").into());
+    }
     Ok(())
+}
+
+/// Whether the median up to the receive stamps is near that up to the departures; so too where there are no stamps.
+fn by_stamp(run: &Run, truth: &[u64], seed: u64) -> bool {
+    let stamped = run.snapshot().steady().total(|class| &class.until_received);
+    let Some(read) = stamped.quantile(Quantile::P50) else {
+        println!("{seed:>4} by stamp: this platform has no receive stamps");
+        return true;
+    };
+    let off_us = (read as f64 - quantile(truth, Quantile::P50) as f64) / 1e3;
+    let within = off_us.abs() <= STAMPED_MICROSECONDS;
+    println!(
+        "{seed:>4} {:>8}  p50 by stamp is off by {off_us:.1} us  {}",
+        stamped.count(),
+        if within { "ok" } else { "OFF" },
+    );
+    within
 }
 
 /// One run, and departure − intended of each of its requests in ascending order, in nanoseconds.
@@ -91,26 +114,21 @@ fn measure(plan: &Plan, seed: u64) -> Result<(Run, Vec<u64>)> {
     let http = Http::builder(server.url())
         .connections(Connections::pool(200))
         .build()?;
-    let start = Start::default();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let run = runtime.block_on(async {
-        let start = start.clone();
         drive::sharded(plan, 1, move |_| {
-            let (http, start) = (http.clone(), start.clone());
+            let http = http.clone();
             async move {
                 http.prepare().await?;
                 let requests = requests(http.clone(), move |seq| numbered(&http, seq));
-                Ok::<_, openloop_http::HttpError>(move |ticket| {
-                    start.not_after(ticket);
-                    requests(ticket)
-                })
+                Ok::<_, openloop_http::HttpError>(requests)
             }
         })
         .await
     })?;
-    let start_ns = start.ns();
+    let start_ns = Clock::new().monotonic_ns(run.start().into_std());
     let schedule = plan.schedule().ok_or("an open loop has a schedule")?;
     let intended: Vec<u64> = schedule
         .clone()
@@ -146,33 +164,4 @@ fn numbered(http: &Http, seq: u64) -> openloop_http::Request {
         .and_then(|request| http.request_from(request).ok())
         // It differs from the default request by a header with a number.
         .unwrap_or_else(|| http.request())
-}
-
-/// The start of a run on `CLOCK_MONOTONIC`, from outside: no request is dispatched before its instant, so the start
-/// is not after any dispatch less its offset, and below the smallest of them by the least lag of the run.
-#[derive(Clone)]
-struct Start {
-    clock: Clock,
-    ns: Arc<AtomicU64>,
-}
-
-impl Default for Start {
-    fn default() -> Self {
-        Start {
-            clock: Clock::new(),
-            ns: Arc::new(AtomicU64::new(u64::MAX)),
-        }
-    }
-}
-
-impl Start {
-    fn not_after(&self, ticket: Ticket) {
-        let now_ns = self.clock.monotonic_ns(Instant::now());
-        self.ns
-            .fetch_min(now_ns - ticket.intended.as_nanos(), Ordering::Relaxed);
-    }
-
-    fn ns(&self) -> u64 {
-        self.ns.load(Ordering::Relaxed)
-    }
 }

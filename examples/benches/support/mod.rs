@@ -46,6 +46,14 @@ pub(crate) fn begin(title: &str, flags: &[(&str, &str)]) -> Result<Option<Flags>
     Ok(Some(flags))
 }
 
+/// Ends a benchmark that has printed everything: it fails, by its exit status, if something does not hold.
+pub(crate) fn end(broken: &[String]) -> Result<()> {
+    if broken.is_empty() {
+        return Ok(());
+    }
+    Err(broken.join("; ").into())
+}
+
 /// What ran on this machine, runnable tasks averaged over 1 minute: it moves every figure beside it.
 pub(crate) fn load_average() -> String {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();

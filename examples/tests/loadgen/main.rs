@@ -1,7 +1,7 @@
 //! `loadgen` as a user runs it: the real program against scripted servers, by its exit status, its files and what
 //! the server saw.
 //!
-//! The runs are on the real clock and last a second or two. None of them depends on how fast this machine is: where
+//! The runs are on the real clock and last a few seconds at most. None of them depends on how fast this machine is: where
 //! a verdict is expected, the checks that a busy machine may fail are waived.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 

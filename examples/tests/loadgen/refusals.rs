@@ -62,6 +62,21 @@ fn a_target_that_is_not_there_has_status_4() {
 }
 
 #[test]
+fn a_run_that_is_refused_leaves_files_as_they_were() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", free.local_addr().unwrap());
+    drop(free);
+    let file = Scratch::new();
+    let flags = format!("--rate 10 {SECOND} --json {}", file.path());
+    assert_status(&loadgen(&url, &flags), 4);
+    assert!(!std::path::Path::new(file.path()).exists());
+
+    std::fs::write(file.path(), "the report of yesterday").unwrap();
+    assert_status(&loadgen(&url, &flags), 4);
+    assert_eq!(file.read(), "the report of yesterday");
+}
+
+#[test]
 fn a_certificate_that_does_not_verify_has_status_4_and_nothing_is_sent() {
     for certificate in [
         Certificate::WrongHost,

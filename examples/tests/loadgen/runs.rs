@@ -2,6 +2,7 @@
 
 use crate::*;
 use openloop_testbed::Certificate;
+use std::time::Duration;
 
 fn constant(flags: &str) -> String {
     format!("--rate 100 --arrivals constant {SECOND} {BUSY} {flags}")
@@ -201,6 +202,68 @@ fn the_text_goes_to_the_standard_output_and_progress_beside_it() {
         stderr(&output)
     );
     assert_balances(&serde_json::from_str(&file.read()).unwrap());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_may_have_a_name_that_is_no_text() {
+    use std::os::unix::ffi::OsStringExt;
+    let server = server().start().unwrap();
+    let mut name = Scratch::new().path().as_bytes().to_vec();
+    name.push(0xff);
+    let file = Scratch(std::ffi::OsString::from_vec(name).into());
+    let mut command = command(&server.url("/"), &constant("--quiet --json"));
+    assert_status(&command.arg(&file.0).output().unwrap(), 0);
+    let report: Value = serde_json::from_str(&file.read()).unwrap();
+    let shown = report["command"].as_str().unwrap();
+    assert!(shown.ends_with("\u{fffd}'"), "{shown}");
+}
+
+/// 4 s at 500/s, of which the server answers nothing between 1.8 s and 2.2 s: 200 requests arrive in the stall and
+/// wait for its end, the first for 0.4 s and each for 2 ms less than the one before it.
+fn stalled(flags: &str) -> (Output, Value) {
+    let (at, length) = (Duration::from_millis(1800), Duration::from_millis(400));
+    let server = server().stall(at, length).start().unwrap();
+    let flags = format!(
+        "--rate 500 --arrivals constant --ramp-up 0s --warm-up 0s --steady 4s --cooldown 0s {BUSY} --json - {flags}"
+    );
+    let output = loadgen(&server.url("/"), &flags);
+    let report = report(&output);
+    assert_balances(&report);
+    assert_eq!(report["arrivals"]["scheduled"], 2000);
+    (output, report)
+}
+
+#[test]
+fn a_stall_shows_in_the_response_and_hides_from_the_exchange() {
+    let (output, report) = stalled("--connections 50");
+    assert_status(&output, 0);
+    assert_eq!(report["arrivals"]["ok"], 2000);
+    let ms = |latency: &str, statistic: &str| {
+        report["latency"][latency][statistic].as_f64().unwrap() / 1e6
+    };
+    // 400 ms in truth, and 200 ms more for a busy machine.
+    let max = ms("response", "max_ns");
+    assert!((350.0..=600.0).contains(&max), "{max}");
+    // The 21st of the 200 that wait: 360 ms in truth.
+    let p99 = ms("response", "p99_ns");
+    assert!(p99 >= 300.0, "{p99}");
+    let typical = ms("exchange", "p50_ns");
+    assert!(typical < p99 / 10.0, "{typical} of {p99}");
+    // The 101st of them, 200 ms in truth; on the wire are no more than the 50 that have a connection.
+    let (response, exchange) = (ms("response", "p95_ns"), ms("exchange", "p95_ns"));
+    assert!(response > exchange, "{response} and {exchange}");
+}
+
+#[test]
+fn what_a_stall_sheds_counts_against_the_objective() {
+    let (output, report) =
+        stalled("--connections 50 --max-in-flight 20 --on-limit shed --slo p99<=50ms");
+    assert_status(&output, 1);
+    assert!(report["arrivals"]["shed"].as_u64() > Some(0));
+    let lower_bounds = &report["latency"]["response_slo"]["at_least"];
+    let lower_bounds = lower_bounds.as_array().unwrap();
+    assert!(lower_bounds.contains(&"p99_ns".into()), "{lower_bounds:?}");
 }
 
 #[test]

@@ -1,28 +1,41 @@
 //! The command line, for the report.
 
-/// The command line, quoted as a shell needs it, without what may be secret: the values of headers.
-pub(crate) fn shown(words: impl Iterator<Item = String>) -> String {
-    let mut shown = Vec::new();
-    let mut is_header = false;
-    for (index, word) in words.enumerate() {
-        let word = if index == 0 {
-            "loadgen".to_owned()
-        } else if is_header {
-            masked(&word)
-        } else if let Some(header) = word.strip_prefix("--header=") {
-            format!("--header={}", masked(header))
+use std::ffi::OsString;
+
+/// The command line, quoted as a shell needs it, without what may be secret: the values of headers, and the body.
+///
+/// What is not UTF-8 is shown with replacement characters.
+pub(crate) fn shown(words: impl Iterator<Item = OsString>) -> String {
+    let mut shown = vec!["loadgen".to_owned()];
+    let mut flag = String::new();
+    for word in words.skip(1) {
+        let word = word.to_string_lossy().into_owned();
+        let inline = word.split_once('=');
+        let (word, next_flag) = if let Some(masked) = masked(&flag, &word) {
+            (masked, String::new())
+        } else if let Some((name, value)) = inline
+            && let Some(masked) = masked(name, value)
+        {
+            (format!("{name}={masked}"), String::new())
         } else {
-            word.clone()
+            (word.clone(), word)
         };
-        is_header = !is_header && word == "--header";
         shown.push(quoted(&word));
+        flag = next_flag;
     }
     shown.join(" ")
 }
 
-fn masked(header: &str) -> String {
-    let name = header.split(':').next().unwrap_or_default();
-    format!("{name}: ***")
+/// What is shown for a value of `flag` that may be secret; `None` for other flags.
+fn masked(flag: &str, value: &str) -> Option<String> {
+    match flag {
+        "--header" => {
+            let name = value.split(':').next().unwrap_or_default();
+            Some(format!("{name}: ***"))
+        }
+        "--body" => Some("***".to_owned()),
+        _ => None,
+    }
 }
 
 fn quoted(word: &str) -> String {
@@ -38,7 +51,7 @@ mod tests {
     use super::*;
 
     fn shown_of(words: &[&str]) -> String {
-        shown(words.iter().map(|word| (*word).to_owned()))
+        shown(words.iter().map(OsString::from))
     }
 
     #[test]
@@ -49,28 +62,31 @@ mod tests {
             "http://a/{key}",
             "--slo",
             "p99<=1s",
-            "--body",
+            "--json",
             "it's",
         ];
         assert_eq!(
             shown_of(&words),
-            r"loadgen http 'http://a/{key}' --slo 'p99<=1s' --body 'it'\''s'"
+            r"loadgen http 'http://a/{key}' --slo 'p99<=1s' --json 'it'\''s'"
         );
     }
 
     #[test]
-    fn what_headers_say_is_nobodys_business() {
+    fn what_headers_and_bodies_say_is_nobodys_business() {
         let words = [
             "x",
             "--header",
             "authorization: secret",
             "--header=cookie: secret",
+            "--body",
+            "secret",
+            "--body=secret=1",
             "--quiet",
         ];
         let shown = shown_of(&words);
         assert_eq!(
             shown,
-            "loadgen --header 'authorization: ***' '--header=cookie: ***' --quiet"
+            "loadgen --header 'authorization: ***' '--header=cookie: ***' --body '***' '--body=***' --quiet"
         );
     }
 }

@@ -7,6 +7,7 @@ pub(crate) use args::HttpArgs;
 
 use crate::exit::Failure;
 use crate::protocol::{Connecting, Protocol, share};
+use ::http::Uri;
 use args::ConnectionsArg;
 use openloop_experiment::Work;
 use openloop_experiment::drive::ShardOf;
@@ -51,8 +52,8 @@ impl HttpLoad {
             .requests(&client)
             .of(&client, 0)
             .map_err(Failure::usage)?;
-        let request = client.request();
-        let uri = request.uri();
+        // Not from the request: its URI is the one that a Host header of the user's makes of it.
+        let uri = Uri::try_from(load.render(&arguments.url)).map_err(Failure::usage)?;
         let host = uri.host().unwrap_or_default();
         load.host = host.trim_matches(['[', ']']).to_owned();
         let default_port = if uri.scheme_str() == Some("https") {

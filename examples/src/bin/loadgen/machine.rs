@@ -14,11 +14,14 @@ pub(crate) fn check(plan: &Plan, connecting: Connecting, loopback: bool) -> Resu
         return Ok(());
     };
     let needs = needs(plan, connecting, loopback);
-    let mut shortages = limits.check(&needs);
-    if shortages.iter().any(is_soft) {
+    if limits.check(&needs).iter().any(is_soft) {
         limits = raise(limits);
-        shortages = limits.check(&needs);
     }
+    compare(&limits, &needs)
+}
+
+fn compare(limits: &Limits, needs: &Needs) -> Result<(), Failure> {
+    let shortages = limits.check(needs);
     if shortages.is_empty() {
         return Ok(());
     }
@@ -50,6 +53,7 @@ fn needs(plan: &Plan, connecting: Connecting, loopback: bool) -> Needs {
         (Connecting::PerInFlight, _) => (in_flight, 0),
         // Those of the busiest second stay open for up to a second: in the need for descriptors they stand already.
         (Connecting::PerRequest, Some(schedule)) => (0, busiest_second(schedule)),
+        // How fast a closed loop opens them depends on the service: a port for each user is the least it needs.
         (Connecting::PerRequest, None) => (in_flight, 0),
     };
     Needs {
@@ -105,6 +109,28 @@ mod tests {
         assert_eq!(of(Connecting::PerRequest, InFlight::Unlimited), (0, 100.0));
         let closed = Plan::closed(30).build().unwrap();
         assert_eq!(needs(&closed, Connecting::PerRequest, true).connections, 30);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn too_few_ports_are_a_shortage_with_its_numbers() {
+        let mut limits = Limits::read().unwrap();
+        limits.descriptors_soft = u64::MAX;
+        limits.port_range = Some((40_000, 40_019));
+        limits.tw_reuse = Some(0);
+        let refused = |plan: &Plan| {
+            let needs = needs(plan, Connecting::PerRequest, true);
+            compare(&limits, &needs).unwrap_err().to_string()
+        };
+        // 100 per second, every second of 5 s but those of the ramp; each port stands in TIME_WAIT for a minute.
+        let open = refused(&plan(InFlight::Unlimited));
+        assert!(open.contains("500 local ports are needed"), "{open}");
+        assert!(open.contains("the range has 20"), "{open}");
+        let closed = refused(&Plan::closed(21).build().unwrap());
+        assert!(closed.contains("21 local ports are needed"), "{closed}");
+        let fits = Plan::closed(20).build().unwrap();
+        let needs = needs(&fits, Connecting::PerRequest, true);
+        assert!(compare(&limits, &needs).is_ok());
     }
 
     #[test]

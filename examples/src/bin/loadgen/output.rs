@@ -31,12 +31,11 @@ impl OutputArgs {
         !self.quiet && self.json.as_deref() != Some(Path::new("-"))
     }
 
-    /// Finds out before the run whether the files can be written.
+    /// Finds out before the run whether the files can be written, and leaves them as they are.
     pub(crate) fn check(&self) -> Result<(), String> {
         match &self.json {
             Some(file) if file != Path::new("-") => {
-                let opened = OpenOptions::new().append(true).create(true).open(file);
-                opened.map(drop).map_err(|error| unwritable(file, &error))
+                try_to_open(file).map_err(|error| unwritable(file, &error))
             }
             _ => Ok(()),
         }
@@ -55,6 +54,22 @@ impl OutputArgs {
             width: WIDTH,
         };
         write_to(Path::new("-"), |out| report.write_text(out, &style))
+    }
+}
+
+/// A run that is refused or fails must not leave an empty report behind, so a file that was not there goes again.
+fn try_to_open(file: &Path) -> io::Result<()> {
+    match OpenOptions::new().write(true).create_new(true).open(file) {
+        Ok(created) => {
+            drop(created);
+            std::fs::remove_file(file)
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            // What exists may be a link to a file that does not.
+            let mut options = OpenOptions::new();
+            options.append(true).create(true).open(file).map(drop)
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -26,11 +26,10 @@ pub(crate) async fn run<P: Protocol>(protocol: P, load: &LoadArgs) -> Result<Sta
     machine::check(&plan, protocol.connecting(), address?.is_loopback())?;
 
     let target = protocol.target().to_owned();
+    let command = command::shown(std::env::args_os());
     let run = carry_out(protocol, &plan, load).await?;
     let judgement = load.verdict.slo.as_ref().map(|slo| slo.judge(&run));
-    let mut report = Report::new(&run)
-        .with_target(target)
-        .with_command(command::shown(std::env::args()));
+    let mut report = Report::new(&run).with_target(target).with_command(command);
     if let Some(judgement) = &judgement {
         report = report.with_judgement(judgement);
     }

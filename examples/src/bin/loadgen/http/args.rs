@@ -39,11 +39,13 @@ pub(crate) struct HttpArgs {
     )]
     pub(crate) connections: ConnectionsArg,
 
-    /// A new connection for each request, closed after it
+    /// A new connection for each request, closed after it. How many a second --closed opens is not known before it
+    /// runs: then this machine is only asked for a port for each user, and closed connections hold theirs for a while
     #[arg(long, conflicts_with = "connections", help_heading = "Connections")]
     pub(crate) connect_per_request: bool,
 
-    /// HTTP/2: by prior knowledge, or by ALPN over TLS; many requests share a connection
+    /// HTTP/2: by prior knowledge, or by ALPN over TLS; many requests share a connection. Without it HTTP/1.1 is
+    /// spoken, over https as well
     #[arg(long, help_heading = "Connections")]
     pub(crate) http2: bool,
 
@@ -167,6 +169,7 @@ mod tests {
     use crate::cli::{Cli, Command};
     use crate::exit::Status;
     use crate::http::HttpLoad;
+    use crate::protocol::Protocol;
     use clap::Parser;
 
     fn parse(words: &[&str]) -> Result<HttpArgs, clap::Error> {
@@ -222,6 +225,21 @@ mod tests {
         }
         let both = ["http://a/", "--connections", "5", "--connect-per-request"];
         assert!(parse(&both).is_err());
+    }
+
+    #[test]
+    fn the_connections_lead_where_the_url_says_whatever_the_host_header_says() {
+        for (url, endpoint) in [
+            ("http://127.0.0.1:8080/{key}", ("127.0.0.1", 8080)),
+            ("http://a", ("a", 80)),
+            ("https://a/", ("a", 443)),
+            ("http://[::1]/", ("::1", 80)),
+        ] {
+            let words = [url, "--header", "host: other.test:1", "--body", "{key}"];
+            let keys = ["--keys", "uniform:5"];
+            let load = HttpLoad::new(&parse(&[&words[..], &keys].concat()).unwrap()).unwrap();
+            assert_eq!(load.endpoint(), endpoint, "{url}");
+        }
     }
 
     #[test]
