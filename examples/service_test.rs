@@ -13,7 +13,7 @@ use std::error::Error;
 use std::time::Duration;
 
 /// Several times what the service needs, so that a busy machine keeps it, and far from what a user would notice.
-const OBJECTIVE: &str = "p50<=40ms, p90<=150ms, errors<=1%";
+const OBJECTIVE: &str = "p50<=40ms, p90<=150ms, errors<=2%";
 
 /// A short run against the service under test, with the load that its users make.
 async fn load(service: &HttpServer, steady: Duration) -> Result<Run, Box<dyn Error>> {

@@ -1,14 +1,8 @@
 //! A histogram of nanoseconds with exact extremes.
 
 use crate::Quantile;
-use hdrhistogram::Histogram as Buckets;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use crate::buckets::{Buckets, LIMIT_NS, lowest_equivalent};
 use std::fmt;
-
-/// The largest value that keeps its digits: one hour.
-pub const LIMIT_NS: u64 = 3_600_000_000_000;
-
-const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// A histogram of nanoseconds: three significant digits from 1 ns to 1 h, and exact count, sum and extremes.
 ///
@@ -24,21 +18,13 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 #[derive(Clone)]
 pub struct Histogram {
     /// Made when the first value comes.
-    buckets: Option<Box<Buckets<u64>>>,
+    buckets: Option<Buckets>,
     count: u64,
     min: u64,
     max: u64,
     sum: u128,
     sum_of_squares: u128,
     over_range: u64,
-}
-
-fn empty_buckets() -> Box<Buckets<u64>> {
-    // The bounds are constants that the library accepts.
-    #[allow(clippy::expect_used)]
-    let buckets =
-        Buckets::new_with_bounds(1, LIMIT_NS, SIGNIFICANT_DIGITS).expect("constant bounds");
-    Box::new(buckets)
 }
 
 impl Histogram {
@@ -66,9 +52,10 @@ impl Histogram {
         self.sum_of_squares = self
             .sum_of_squares
             .saturating_add(u128::from(ns) * u128::from(ns));
-        let buckets = self.buckets.get_or_insert_with(empty_buckets);
-        if ns > LIMIT_NS || buckets.record(ns).is_err() {
+        if ns > LIMIT_NS {
             self.over_range += 1;
+        } else {
+            self.buckets.get_or_insert_with(Buckets::new).record(ns);
         }
     }
 
@@ -84,11 +71,7 @@ impl Histogram {
         self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
         self.over_range += other.over_range;
         match (&mut self.buckets, &other.buckets) {
-            (Some(ours), Some(theirs)) => {
-                // Both have the same bounds: adding cannot fail.
-                let added = ours.add(&**theirs);
-                debug_assert!(added.is_ok());
-            }
+            (Some(ours), Some(theirs)) => ours.merge(theirs),
             (ours, theirs) => *ours = theirs.clone().or(ours.take()),
         }
     }
@@ -152,8 +135,11 @@ impl Histogram {
         if ns < self.min {
             return self.count;
         }
-        let up_to = |buckets: &Buckets<u64>| buckets.count_between(0, ns.min(LIMIT_NS));
-        self.count - self.buckets.as_deref().map_or(0, up_to)
+        let above = lowest_equivalent(ns.min(LIMIT_NS));
+        let higher = self
+            .buckets()
+            .filter(|(value, _)| lowest_equivalent(*value) > above);
+        higher.map(|(_, count)| count).sum::<u64>() + self.over_range
     }
 
     /// The value of rank `rank`, from 1, in ascending order.
@@ -174,10 +160,7 @@ impl Histogram {
     /// A value that the one of rank `rank` is not below: the lowest of its bucket.
     pub(crate) fn lower_bound_at_rank(&self, rank: u64) -> u64 {
         let value = self.value_at_rank(rank).min(LIMIT_NS);
-        let lowest = self
-            .buckets
-            .as_ref()
-            .map_or(value, |buckets| buckets.lowest_equivalent(value));
+        let lowest = lowest_equivalent(value);
         lowest.max(if self.count > 0 { self.min } else { 0 })
     }
 
@@ -185,33 +168,16 @@ impl Histogram {
     ///
     /// Values above [`LIMIT_NS`] are in no bucket.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.buckets
-            .iter()
-            .flat_map(|buckets| buckets.iter_recorded())
-            .map(|bucket| {
-                (
-                    bucket.value_iterated_to(),
-                    bucket.count_since_last_iteration(),
-                )
-            })
+        self.buckets.iter().flat_map(Buckets::iter)
     }
 
     /// The buckets in the HdrHistogram V2 encoding, uncompressed.
     #[must_use]
     pub fn to_v2_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let empty;
-        let buckets = match &self.buckets {
-            Some(buckets) => buckets,
-            None => {
-                empty = empty_buckets();
-                &empty
-            }
-        };
-        // Writing into a Vec cannot fail.
-        let written = V2Serializer::new().serialize(&**buckets, &mut bytes);
-        debug_assert!(written.is_ok());
-        bytes
+        match &self.buckets {
+            Some(buckets) => buckets.to_v2_bytes(),
+            None => Buckets::new().to_v2_bytes(),
+        }
     }
 }
 
@@ -244,14 +210,8 @@ pub(crate) struct Packed {
 
 impl Packed {
     pub(crate) fn unpack(&self) -> Histogram {
-        let mut buckets = empty_buckets();
-        // The bytes are our own, so both steps succeed.
-        let added = Deserializer::new()
-            .deserialize::<u64, _>(&mut &*self.bytes)
-            .is_ok_and(|packed| buckets.add(&packed).is_ok());
-        debug_assert!(added);
         Histogram {
-            buckets: Some(buckets),
+            buckets: Some(Buckets::from_v2_bytes(&self.bytes)),
             count: self.count,
             min: self.min,
             max: self.max,

@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod arrival;
+mod buckets;
 mod counts;
 mod course;
 mod describe;
@@ -43,11 +44,12 @@ mod timeline;
 mod verdict;
 
 pub use arrival::Arrival;
+pub use buckets::LIMIT_NS;
 pub use counts::Counts;
 pub use course::{Course, SLICES, Slice};
 pub use describe::{Classify, Describe, Described};
 pub use details::Details;
-pub use histogram::{Histogram, LIMIT_NS};
+pub use histogram::Histogram;
 pub use layout::{Layout, LayoutError, Phase, Span};
 pub use measured::Measured;
 pub use operation::{AnyOperation, AnyOutput, Operation, erase};
