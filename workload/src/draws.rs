@@ -1,7 +1,7 @@
 //! Random numbers of one request.
 
 /// The increment of SplitMix64: 2⁶⁴ divided by the golden ratio, made odd.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// As many random numbers as one request needs, from `(seed, seq)` alone.
 ///
@@ -24,6 +24,12 @@ impl Draws {
         number
     }
 
+    /// A number strictly between 0 and 1: the middle of one of 2⁵² equal cells, so that neither `ln u` nor
+    /// `ln (1 - u)` is ever infinite.
+    pub(crate) const fn open_unit(&mut self) -> f64 {
+        ((self.next() >> 12) as f64 + 0.5) * (1.0 / (1_u64 << 52) as f64)
+    }
+
     /// A number in `0..n`, all equally likely; `n` is at least 1.
     ///
     /// Lemire, "Fast random integer generation in an interval" (2019): the upper half of a product with `n`, drawn
@@ -41,7 +47,7 @@ impl Draws {
 }
 
 /// The output function of SplitMix64.
-const fn mix(state: u64) -> u64 {
+pub(crate) const fn mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(GOLDEN);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -62,6 +68,33 @@ mod tests {
             9_817_491_932_198_370_423,
         ];
         assert_eq!([draws.next(), draws.next(), draws.next()], published);
+    }
+
+    #[test]
+    fn a_unit_number_is_never_0_and_never_1() {
+        assert_eq!(first_unit(0), 0.5 / (1_u64 << 52) as f64);
+        assert_eq!(first_unit(u64::MAX), 1.0 - 0.5 / (1_u64 << 52) as f64);
+        let mean = (0..100_000)
+            .map(|seq| Draws::of(1, 2, seq).open_unit())
+            .sum::<f64>()
+            / 100_000.0;
+        // The standard error of the mean is 1/√(12·100 000), 0.00091.
+        assert!((mean - 0.5).abs() < 0.004, "{mean}");
+    }
+
+    /// The cell of the highest 52 bits of `number`.
+    fn first_unit(number: u64) -> f64 {
+        // SplitMix64 is a bijection: find the state by undoing its output function.
+        let unshift = |z: u64, by: u32| {
+            let mut undone = z;
+            for _ in 0..64 / by {
+                undone = z ^ (undone >> by);
+            }
+            undone
+        };
+        let z = unshift(number, 31).wrapping_mul(0x3196_42b2_d24d_8ec3);
+        let z = unshift(z, 27).wrapping_mul(0x96de_1b17_3f11_9089);
+        Draws(unshift(z, 30).wrapping_sub(GOLDEN)).open_unit()
     }
 
     #[test]

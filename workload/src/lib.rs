@@ -9,6 +9,7 @@
 //! | the key of each request, by a text such as `uniform:1000` | [`Keys`] |
 //! | every key equally often, at random | [`keys::Uniform`] |
 //! | every key in turn | [`keys::Sequential`] |
+//! | two samplers for one request | [`named`] |
 //! | the key inside a URL, a header or a body | [`Template`] |
 //!
 //! The values that a seed gives are part of the interface: they are pinned by tests, and a release that changes one
@@ -27,7 +28,9 @@
 
 mod draws;
 pub mod keys;
+mod seed;
 mod template;
 
 pub use keys::{Keys, KeysError};
+pub use seed::{named, numbered};
 pub use template::Template;
