@@ -1,0 +1,2 @@
+//! Nanoseconds a key.
+fn main() {}
