@@ -28,9 +28,14 @@
 
 mod draws;
 pub mod keys;
+pub mod mix;
 mod seed;
 mod template;
+pub mod values;
+pub mod traces;
 
 pub use keys::{Keys, KeysError};
+pub use mix::{Fields, Mix};
 pub use seed::{named, numbered};
 pub use template::Template;
+pub use values::{Values, ValuesError};
