@@ -55,6 +55,23 @@ pub(crate) const fn mix(state: u64) -> u64 {
 }
 
 #[cfg(test)]
+impl Draws {
+    /// The generator of which the next number is `number`: SplitMix64 is a bijection, so undo its output function.
+    pub(crate) fn starting_with(number: u64) -> Self {
+        let unshift = |z: u64, by: u32| {
+            let mut undone = z;
+            for _ in 0..64 / by {
+                undone = z ^ (undone >> by);
+            }
+            undone
+        };
+        let z = unshift(number, 31).wrapping_mul(0x3196_42b2_d24d_8ec3);
+        let z = unshift(z, 27).wrapping_mul(0x96de_1b17_3f11_9089);
+        Draws(unshift(z, 30).wrapping_sub(GOLDEN))
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -84,17 +101,7 @@ mod tests {
 
     /// The cell of the highest 52 bits of `number`.
     fn first_unit(number: u64) -> f64 {
-        // SplitMix64 is a bijection: find the state by undoing its output function.
-        let unshift = |z: u64, by: u32| {
-            let mut undone = z;
-            for _ in 0..64 / by {
-                undone = z ^ (undone >> by);
-            }
-            undone
-        };
-        let z = unshift(number, 31).wrapping_mul(0x3196_42b2_d24d_8ec3);
-        let z = unshift(z, 27).wrapping_mul(0x96de_1b17_3f11_9089);
-        Draws(unshift(z, 30).wrapping_sub(GOLDEN)).open_unit()
+        Draws::starting_with(number).open_unit()
     }
 
     #[test]

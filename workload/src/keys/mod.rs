@@ -1,114 +1,48 @@
 //! Which key a request asks for.
 //!
-//! Keys are the whole numbers `1..=n`.
+//! Keys are the whole numbers `1..=n`. A benchmark that asks for one key measures a cache, and one that asks for all
+//! equally often measures what no cache helps; what real services see lies between.
+//!
+//! | I want … | look at | in a text |
+//! | --- | --- | --- |
+//! | every key equally often, at random | [`Uniform`] | `uniform:1000` |
+//! | every key in turn, a scan | [`Sequential`] | `sequential:1000` |
+//! | few keys hot and many cold, as people ask for things | [`Zipf`] | `zipf:1000:0.99` |
+//! | 80 % of the requests on 20 % of the keys | [`Zipf::from_share`] | `zipf:1000:80/20` |
+//! | the law behind an access log | [`Zipf::fit`] | |
+//! | some keys hot, the others not | [`HotSpot`] | `hotspot:1000:0.2:0.8` |
+//! | what was inserted last | [`Latest`] | `latest:1000:0.99:0.05` |
+//! | hot keys that change with time | [`Drift`] | `zipf:1000:0.99:drift=10/5000` |
+//! | hot keys scattered over the key space | [`Scramble`] | `zipf:1000:0.99:scrambled` |
+//! | how much a cache of a given size can do | [`Keys::hit_rate`], [`Keys::lru_hit_rate`] | |
+//!
+//! Every key is a function of `(seed, seq)` alone. Two samplers that serve the same request need seeds of their own:
+//! [`named`](crate::named).
 
+mod cache;
+mod chosen;
+mod drift;
 mod error;
+mod hotspot;
+mod latest;
+mod law;
+mod scramble;
 mod sequential;
+mod table;
+mod text;
 mod uniform;
+mod zipf;
 
+pub use chosen::Keys;
+pub use drift::Drift;
 pub use error::KeysError;
+pub use hotspot::HotSpot;
+pub use latest::Latest;
+pub use law::Law;
+pub use scramble::Scramble;
 pub use sequential::Sequential;
 pub use uniform::Uniform;
+pub use zipf::{FitError, ShareError, Zipf, ZipfFit};
 
-use std::fmt;
-use std::str::FromStr;
-
-/// A distribution of keys, by name: what a user chooses.
-///
-/// ```
-/// use openloop_workload::Keys;
-///
-/// let keys: Keys = "uniform:1000".parse()?;
-/// assert!((1..=1000).contains(&keys.key(7, 0)));
-/// assert_eq!(keys.to_string(), "uniform:1000");
-/// assert!("uniform:0".parse::<Keys>().is_err());
-/// # Ok::<(), openloop_workload::KeysError>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Keys {
-    /// At random, all equally likely.
-    Uniform(Uniform),
-    /// In turn.
-    Sequential(Sequential),
-}
-
-impl Keys {
-    /// The key that request number `seq` of a run with this seed asks for, in `1..=n`.
-    #[must_use]
-    pub const fn key(&self, seed: u64, seq: u64) -> u64 {
-        match self {
-            Keys::Uniform(uniform) => uniform.key(seed, seq),
-            Keys::Sequential(sequential) => sequential.key(seq),
-        }
-    }
-
-    /// How many keys there are.
-    #[must_use]
-    pub const fn count(&self) -> u64 {
-        match self {
-            Keys::Uniform(uniform) => uniform.count(),
-            Keys::Sequential(sequential) => sequential.count(),
-        }
-    }
-}
-
-impl fmt::Display for Keys {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Keys::Uniform(uniform) => write!(f, "uniform:{}", uniform.count()),
-            Keys::Sequential(sequential) => write!(f, "sequential:{}", sequential.count()),
-        }
-    }
-}
-
-/// `uniform:N` or `sequential:N`.
-impl FromStr for Keys {
-    type Err = KeysError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let unknown = || KeysError::Unknown(text.to_owned());
-        let (name, count) = text.trim().split_once(':').ok_or_else(unknown)?;
-        let count = || count.trim().parse().map_err(|_| unknown());
-        match name {
-            "uniform" => Ok(Keys::Uniform(Uniform::new(count()?)?)),
-            "sequential" => Ok(Keys::Sequential(Sequential::new(count()?)?)),
-            _ => Err(unknown()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_are_read_and_written_alike() {
-        for text in ["uniform:1", "sequential:18446744073709551615"] {
-            assert_eq!(text.parse::<Keys>().unwrap().to_string(), text);
-        }
-        assert_eq!(
-            " sequential: 10 ".parse(),
-            Ok(Keys::Sequential(Sequential::new(10).unwrap()))
-        );
-    }
-
-    #[test]
-    fn what_names_no_keys_is_refused_with_what_was_written() {
-        for text in [
-            "",
-            "uniform",
-            "uniform:",
-            "uniform:x",
-            "uniform:-1",
-            "zip:5",
-        ] {
-            assert_eq!(
-                text.parse::<Keys>(),
-                Err(KeysError::Unknown(text.to_owned()))
-            );
-        }
-        assert_eq!("uniform:0".parse::<Keys>(), Err(KeysError::Empty));
-        assert_eq!("sequential:0".parse::<Keys>(), Err(KeysError::Empty));
-    }
-}
+/// "keys" in ASCII: what is drawn here shares no numbers with what is drawn elsewhere from the same seed.
+const STREAM: u64 = 0x6b65_7973;

@@ -1,10 +1,7 @@
 //! Every key equally likely.
 
-use super::KeysError;
+use super::{KeysError, STREAM};
 use crate::draws::Draws;
-
-/// "keys" in ASCII: what is drawn here shares no numbers with what is drawn elsewhere from the same seed.
-const STREAM: u64 = 0x6b65_7973;
 
 /// Keys in `1..=n` at random, each with the probability 1/n exactly: no bias towards any.
 ///
@@ -43,9 +40,19 @@ impl Uniform {
         1 + Draws::of(seed, STREAM, seq).below(self.n)
     }
 
-    /// How many keys there are.
+    /// How many keys there are, n.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.n
+    }
+
+    /// The probability of `key`: 1/n, and 0 outside `1..=n`.
+    #[must_use]
+    pub const fn pmf(&self, key: u64) -> f64 {
+        if key == 0 || key > self.n {
+            0.0
+        } else {
+            1.0 / self.n as f64
+        }
     }
 }
