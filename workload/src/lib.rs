@@ -30,9 +30,10 @@ mod draws;
 pub mod keys;
 pub mod mix;
 mod seed;
+pub mod sessions;
 mod template;
-pub mod values;
 pub mod traces;
+pub mod values;
 
 pub use keys::{Keys, KeysError};
 pub use mix::{Fields, Mix};
