@@ -144,7 +144,14 @@ pub(crate) fn push_decimal(mut number: u64, out: &mut String) {
             break;
         }
     }
-    out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
+    push_ascii(&digits[at..], out);
+}
+
+/// Appends characters of ASCII, several at a time.
+pub(crate) fn push_ascii(characters: &[u8], out: &mut String) {
+    if let Ok(text) = std::str::from_utf8(characters) {
+        out.push_str(text);
+    }
 }
 
 #[cfg(test)]

@@ -34,13 +34,13 @@ impl Field {
         }
     }
 
-    /// As many bytes as that text can take.
-    pub(super) fn capacity(&self, seed: u64, seq: u64) -> usize {
+    /// As many bytes as that text takes, or a few more.
+    pub(super) fn capacity(&self, seed: impl Fn() -> u64, seq: u64) -> usize {
         match self {
             // The digits of u64::MAX.
             Field::Keys(_) | Field::Count(_) => 20,
-            Field::Choice(choice) => choice.text(seed, seq).len(),
-            Field::Text(text) => text.count(seed, seq),
+            Field::Choice(choice) => choice.longest,
+            Field::Text(text) => text.count(seed(), seq),
         }
     }
 }
@@ -59,6 +59,8 @@ pub struct Choice {
     texts: Vec<String>,
     given: Vec<f64>,
     weights: Weights,
+    /// In bytes.
+    longest: usize,
 }
 
 impl Choice {
@@ -92,6 +94,7 @@ impl Choice {
             },
         })?;
         Ok(Choice {
+            longest: texts.iter().map(String::len).max().unwrap_or_default(),
             texts,
             given,
             weights,

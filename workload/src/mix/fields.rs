@@ -4,7 +4,6 @@ use super::{Field, FieldsError};
 use crate::Template;
 use crate::seed::named;
 use crate::template::is_name;
-use std::collections::BTreeMap;
 
 /// What fills the named places of a request's templates: `{user}` by keys, `{size}` by values.
 ///
@@ -29,7 +28,10 @@ use std::collections::BTreeMap;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Fields(pub(super) BTreeMap<String, Field>);
+pub struct Fields {
+    /// In alphabetical order. There are few: to compare them in turn is faster than a tree.
+    fields: Vec<(String, Field)>,
+}
 
 impl Fields {
     /// These fields by their names.
@@ -39,18 +41,25 @@ impl Fields {
     pub fn new<S: Into<String>>(
         fields: impl IntoIterator<Item = (S, Field)>,
     ) -> Result<Self, FieldsError> {
-        let mut by_name = BTreeMap::new();
-        for (name, field) in fields {
-            let name = name.into();
-            if !is_name(&name) {
-                return Err(FieldsError::Name(name));
-            }
-            if by_name.contains_key(&name) {
-                return Err(FieldsError::Duplicate(name));
-            }
-            by_name.insert(name, field);
+        let mut fields: Vec<(String, Field)> = fields
+            .into_iter()
+            .map(|(name, field)| (name.into(), field))
+            .collect();
+        fields.sort_by(|(one, _), (other, _)| one.cmp(other));
+        if let Some((name, _)) = fields.iter().find(|(name, _)| !is_name(name)) {
+            return Err(FieldsError::Name(name.clone()));
         }
-        Ok(Fields(by_name))
+        if let Some(twice) = fields.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(FieldsError::Duplicate(twice[0].0.clone()));
+        }
+        Ok(Fields { fields })
+    }
+
+    fn get(&self, name: &str) -> Option<&Field> {
+        self.fields
+            .iter()
+            .find(|(of, _)| of == name)
+            .map(|(_, field)| field)
     }
 
     /// The template with its places filled for request number `seq` of a run with this seed.
@@ -60,8 +69,8 @@ impl Fields {
     pub fn render(&self, template: &Template, seed: u64, seq: u64) -> String {
         let mut capacity = template.text().len();
         for name in template.places() {
-            if let Some(field) = self.0.get(name) {
-                capacity += field.capacity(named(seed, name), seq);
+            if let Some(field) = self.get(name) {
+                capacity += field.capacity(|| named(seed, name), seq);
             }
         }
         let mut rendered = String::with_capacity(capacity);
@@ -71,7 +80,7 @@ impl Fields {
 
     /// The same, appended to a text whose memory is used again.
     pub fn render_into(&self, template: &Template, seed: u64, seq: u64, out: &mut String) {
-        template.fill(out, |name, out| match self.0.get(name) {
+        template.fill(out, |name, out| match self.get(name) {
             Some(field) => {
                 field.push(named(seed, name), seq, out);
                 true
@@ -84,7 +93,7 @@ impl Fields {
     #[must_use]
     pub fn text(&self, name: &str, seed: u64, seq: u64) -> Option<String> {
         let mut text = String::new();
-        self.0.get(name)?.push(named(seed, name), seq, &mut text);
+        self.get(name)?.push(named(seed, name), seq, &mut text);
         Some(text)
     }
 
@@ -93,7 +102,7 @@ impl Fields {
     /// Mostly a misspelt place: say so before the run.
     #[must_use]
     pub fn unused<'a>(&self, templates: impl IntoIterator<Item = &'a Template>) -> Vec<&str> {
-        let mut unused: Vec<_> = self.0.keys().map(String::as_str).collect();
+        let mut unused: Vec<_> = self.iter().map(|(name, _)| name).collect();
         for template in templates {
             unused.retain(|name| !template.has(name));
         }
@@ -102,12 +111,14 @@ impl Fields {
 
     /// The fields by their names, in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Field)> {
-        self.0.iter().map(|(name, field)| (name.as_str(), field))
+        self.fields
+            .iter()
+            .map(|(name, field)| (name.as_str(), field))
     }
 
     /// Whether there is no field.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.fields.is_empty()
     }
 }

@@ -86,7 +86,7 @@ impl Table {
         let chosen = (&self.keys, &self.count, &self.choice, &self.text);
         let extra = (&self.weights, &self.length);
         match (chosen, extra) {
-            ((Some(keys), None, None, None), (None, None)) => Ok(Field::Keys(keys.clone())),
+            ((Some(keys), None, None, None), (None, None)) => Ok(Field::Keys(*keys)),
             ((None, Some(count), None, None), (None, None)) => Ok(Field::Count(load(count)?)),
             ((None, None, Some(texts), None), (weights, None)) => choice(texts, weights.as_deref()),
             ((None, None, None, Some(alphabet)), (None, Some(length))) => {
@@ -121,7 +121,7 @@ impl From<&Field> for Table {
     fn from(field: &Field) -> Self {
         let mut table = Table::default();
         match field {
-            Field::Keys(keys) => table.keys = Some(keys.clone()),
+            Field::Keys(keys) => table.keys = Some(*keys),
             Field::Count(values) => table.count = Some(values.clone().into()),
             Field::Choice(choice) => {
                 let (texts, weights): (Vec<&str>, Vec<f64>) = choice.texts().unzip();

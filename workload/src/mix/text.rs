@@ -3,6 +3,7 @@
 use super::FieldsError;
 use crate::Values;
 use crate::draws::Draws;
+use crate::template::push_ascii;
 use serde::{Deserialize, Serialize};
 
 /// Random text shares no numbers with what is drawn elsewhere from the same seed.
@@ -110,7 +111,7 @@ impl RandomText {
                 number >>= bits;
             }
             left -= buffer.len();
-            out.extend(buffer.iter().map(|&character| char::from(character)));
+            push_ascii(buffer, out);
         }
     }
 }
