@@ -12,12 +12,14 @@ pub(crate) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(crate) struct Draws(u64);
 
 impl Draws {
+    #[inline]
     pub(crate) const fn of(seed: u64, stream: u64, seq: u64) -> Self {
         let start = mix(seed ^ mix(stream));
         Draws(mix(start.wrapping_add(seq.wrapping_mul(GOLDEN))))
     }
 
     /// The next number, uniform over all of `u64`.
+    #[inline]
     pub(crate) const fn next(&mut self) -> u64 {
         let number = mix(self.0);
         self.0 = self.0.wrapping_add(GOLDEN);
@@ -26,6 +28,7 @@ impl Draws {
 
     /// A number strictly between 0 and 1: the middle of one of 2⁵² equal cells, so that neither `ln u` nor
     /// `ln (1 - u)` is ever infinite.
+    #[inline]
     pub(crate) const fn open_unit(&mut self) -> f64 {
         ((self.next() >> 12) as f64 + 0.5) * (1.0 / (1_u64 << 52) as f64)
     }
@@ -34,6 +37,7 @@ impl Draws {
     ///
     /// Lemire, "Fast random integer generation in an interval" (2019): the upper half of a product with `n`, drawn
     /// again where the lower half falls into the 2⁶⁴ mod n values that would make some numbers likelier.
+    #[inline]
     pub(crate) const fn below(&mut self, n: u64) -> u64 {
         loop {
             let product = self.next() as u128 * n as u128;
@@ -47,6 +51,7 @@ impl Draws {
 }
 
 /// The output function of SplitMix64.
+#[inline]
 pub(crate) const fn mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(GOLDEN);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

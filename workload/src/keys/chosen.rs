@@ -72,6 +72,7 @@ impl Keys {
     /// The key that request number `seq` of a run with this seed asks for: in `1..=n`, except for
     /// [`Latest`](super::Latest) keys, to which new ones are added.
     #[must_use]
+    #[inline]
     pub fn key(&self, seed: u64, seq: u64) -> u64 {
         let mut key = self.law.key(seed, seq);
         if let Some(drift) = self.drift {

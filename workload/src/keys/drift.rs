@@ -38,6 +38,7 @@ impl Drift {
     /// The key that `rank` stands for at request number `seq`, of the keys `1..=n`. A rank of 0 is taken for 1, one
     /// above n for n.
     #[must_use]
+    #[inline]
     pub const fn key(&self, rank: u64, n: u64, seq: u64) -> u64 {
         let place = place(rank, n) as u128;
         let moved = (seq / self.every.get()) as u128 * self.step.get() as u128;

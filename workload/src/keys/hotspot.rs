@@ -60,6 +60,7 @@ impl HotSpot {
 
     /// The key that request number `seq` of a run with this seed asks for.
     #[must_use]
+    #[inline]
     pub const fn key(&self, seed: u64, seq: u64) -> u64 {
         let mut draws = Draws::of(seed, STREAM, seq);
         if draws.open_unit() < self.share {

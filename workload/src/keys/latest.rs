@@ -53,12 +53,14 @@ impl Latest {
     /// The key that request number `seq` of a run with this seed asks for, one of the n up to
     /// [`newest`](Self::newest).
     #[must_use]
+    #[inline]
     pub fn key(&self, seed: u64, seq: u64) -> u64 {
         self.newest(seq) - (self.ages.key(seed, seq) - 1)
     }
 
     /// The newest key when request number `seq` is sent, e(seq); u64::MAX where it would be above that.
     #[must_use]
+    #[inline]
     pub const fn newest(&self, seq: u64) -> u64 {
         let inserted = seq as u128 * self.inserts as u128 / WHOLE as u128;
         let newest = inserted + self.ages.count() as u128;

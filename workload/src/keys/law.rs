@@ -21,6 +21,7 @@ pub enum Law {
 impl Law {
     /// The key that request number `seq` of a run with this seed asks for.
     #[must_use]
+    #[inline]
     pub fn key(&self, seed: u64, seq: u64) -> u64 {
         match self {
             Law::Uniform(law) => law.key(seed, seq),

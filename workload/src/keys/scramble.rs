@@ -57,6 +57,7 @@ impl Scramble {
 
     /// The key that `rank` stands for. A rank of 0 is taken for 1, one above n for n.
     #[must_use]
+    #[inline]
     pub const fn key(&self, rank: u64) -> u64 {
         let mut x = place(rank, self.n);
         loop {

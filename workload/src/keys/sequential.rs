@@ -33,6 +33,7 @@ impl Sequential {
 
     /// The key that request number `seq` asks for.
     #[must_use]
+    #[inline]
     pub const fn key(&self, seq: u64) -> u64 {
         1 + seq % self.n
     }

@@ -36,6 +36,7 @@ impl Uniform {
 
     /// The key that request number `seq` of a run with this seed asks for.
     #[must_use]
+    #[inline]
     pub const fn key(&self, seed: u64, seq: u64) -> u64 {
         1 + Draws::of(seed, STREAM, seq).below(self.n)
     }

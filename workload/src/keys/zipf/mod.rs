@@ -1,5 +1,6 @@
 //! Few keys are hot and the rest are many: Zipf's law.
 
+mod elementary;
 mod fit;
 mod harmonic;
 mod moments;
@@ -11,10 +12,11 @@ pub use share::ShareError;
 use super::cache::characteristic;
 use super::{KeysError, STREAM};
 use crate::draws::Draws;
+use elementary::{exp, ln_1p};
 use harmonic::{integral, power_sum};
 use moments::smooth_sum;
 
-/// From this key on, a block of keys is drawn first and then the key within it: [`Zipf::within_block`].
+/// From this key on, a block of keys is drawn first and then the key within it: [`Zipf::beyond_wide`].
 const WIDE: u64 = 1 << 32;
 
 /// From this key on the midpoint of a cell stands for the whole: the law is met to s(s+1)/24 · 2⁻⁴⁰ without a test.
@@ -62,11 +64,14 @@ pub struct Zipf {
     total: f64,
     /// The area from which points are drawn: 1 for key 1, and ∫ t⁻ˢ dt from 3/2 to n + 1/2 for the others.
     area: f64,
-    /// (1 − s) · (3/2)ˢ⁻¹.
+    /// (1 − s) · (3/2)ˢ⁻¹, by which an area from 3/2 is t in (1 + t)^(1/(1 − s)); 1 where s = 1.
     scale: f64,
+    /// scale · area.
+    slope: f64,
     /// 1 / (1 − s).
     power: f64,
-    /// Within this distance below its key, a point is accepted without a test.
+    /// A point farther than this, divided by key², from the beginning of its key's cell is accepted without a test. The
+    /// cell is larger than k⁻ˢ by s(s+1)/(24k²) of it and smaller terms: a fifth more covers these.
     squeeze: f64,
 }
 
@@ -85,46 +90,57 @@ impl Zipf {
         // So that s = -0 is written as 0.
         let s = s.abs();
         let beyond_first = libm::pow(1.5, 1.0 - s) * integral(libm::log((n as f64 + 0.5) / 1.5), s);
+        let area = if n == 1 { 1.0 } else { 1.0 + beyond_first };
+        let scale = if s == 1.0 {
+            1.0
+        } else {
+            (1.0 - s) * libm::pow(1.5, s - 1.0)
+        };
         Ok(Zipf {
             n,
             s,
             total: power_sum(1, n, s),
-            area: if n == 1 { 1.0 } else { 1.0 + beyond_first },
-            scale: (1.0 - s) * libm::pow(1.5, s - 1.0),
+            area,
+            scale,
+            slope: scale * area,
             power: 1.0 / (1.0 - s),
-            squeeze: squeeze(s),
+            squeeze: s * (s + 1.0) / 20.0,
         })
     }
 
     /// The key that request number `seq` of a run with this seed asks for.
     #[must_use]
+    #[inline]
     pub fn key(&self, seed: u64, seq: u64) -> u64 {
         self.draw(&mut Draws::of(seed, STREAM, seq))
     }
 
+    #[inline]
     fn draw(&self, draws: &mut Draws) -> u64 {
         if self.s == 0.0 {
             return 1 + draws.below(self.n);
         }
         loop {
-            let area = draws.open_unit() * self.area - 1.0;
-            if area < 0.0 {
+            let unit = draws.open_unit();
+            if unit * self.area < 1.0 {
                 return 1;
             }
-            // The point x that has this area between 3/2 and itself.
+            // The point x that has the area unit·area − 1 between 3/2 and itself. Rounding must not take the argument
+            // of the logarithm to 0, at the very end of the area.
+            let value = unit * self.slope - self.scale;
             let log = if self.s == 1.0 {
-                area
+                value
             } else {
-                self.power * libm::log1p(self.scale * area)
+                self.power * ln_1p(value.max(f64::EPSILON / 2.0 - 1.0))
             };
-            // At the very end, rounding may leave an x that is infinite or not a number: min takes both away.
-            let x = (1.5 * libm::exp(log)).min(u64::MAX as f64);
-            let key = ((x + 0.5) as u64).min(self.n);
-            if key >= WIDE {
-                return self.within_block(key, draws);
+            let x = 1.5 * exp(log);
+            if x >= WIDE as f64 - 0.5 {
+                return self.beyond_wide(x, draws);
             }
-            if key as f64 - x <= self.squeeze || key >= SMOOTH || self.accepts(key as f64, x) {
-                return key;
+            let key = f64::from((x + 0.5) as u32);
+            if (0.5 - (key - x)) * (key * key) >= self.squeeze || self.accepts(key, x) {
+                // Rounding may also take x a little beyond either end.
+                return (key as u64).clamp(1, self.n);
             }
         }
     }
@@ -132,19 +148,27 @@ impl Zipf {
     /// Whether the area from `x` to the end of the key's cell is within the probability k⁻ˢ of the key.
     ///
     /// Divided by k⁻ˢ and with t = k·τ: k ∫ τ⁻ˢ dτ from x/k to 1 + 1/(2k) is at most 1; so no digits cancel.
+    #[cold]
     fn accepts(&self, key: f64, x: f64) -> bool {
+        if key >= SMOOTH as f64 {
+            return true;
+        }
         let upper = integral(libm::log1p(0.5 / key), self.s);
         let lower = integral(libm::log1p((x - key) / key), self.s);
         key * (upper - lower) <= 1.0
     }
 
-    /// A key of the block in which `key` lies: a double tells neighbours apart up to 2⁵³ only, and `x` is right to some
-    /// units of its last place.
+    /// A key of the block in which the key of `x` lies: a double tells neighbours apart up to 2⁵³ only, and `x` is right
+    /// to some units of its last place.
     ///
     /// A block is as wide as 2⁻²⁴ of its keys or less, and has the area of its keys to (2⁻³²)². In it all keys are
     /// equally likely but for (k/first)⁻ˢ, which is a rejection in 2²⁴/s draws.
     #[cold]
-    fn within_block(&self, key: u64, draws: &mut Draws) -> u64 {
+    fn beyond_wide(&self, x: f64, draws: &mut Draws) -> u64 {
+        let key = ((x + 0.5) as u64).min(self.n);
+        if key < WIDE {
+            return key;
+        }
         let bits = key.ilog2() - 24;
         let first = key >> bits << bits;
         let length = (self.n - first).min((1 << bits) - 1) + 1;
@@ -228,18 +252,6 @@ impl Zipf {
     }
 }
 
-/// How far below key 2 the point lies from which the area to 5/2 is 2⁻ˢ. For every later key that point is farther
-/// away, towards 1/2. Less a margin for rounding.
-fn squeeze(s: f64) -> f64 {
-    let area = integral(libm::log1p(0.25), s) - 0.5;
-    let log = if s == 1.0 {
-        area
-    } else {
-        libm::log1p((1.0 - s) * area) / (1.0 - s)
-    };
-    -2.0 * libm::expm1(log) - 1e-9
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,11 +273,19 @@ mod tests {
         for s in EXPONENTS {
             let zipf = Zipf::new(10_000, s).unwrap();
             for key in 2..10_000 {
-                let x = key as f64 - zipf.squeeze;
+                // The test itself rounds.
+                let x = key as f64 - 0.5 + zipf.squeeze / (key * key) as f64 + 1e-11;
                 assert!(zipf.accepts(key as f64, x), "s = {s}, key {key}");
             }
-            assert!(!zipf.accepts(2.0, 2.0 - zipf.squeeze - 1e-6), "s = {s}");
         }
+    }
+
+    #[test]
+    fn the_test_rejects_what_a_cell_is_too_large_by() {
+        // For s = 1 the cell of key 2 is ln(5/3), of which 1/2 is accepted: from x with ln(5/2 / x) = 1/2.
+        let zipf = Zipf::new(10, 1.0).unwrap();
+        let edge = 2.5 * (-0.5_f64).exp();
+        assert!(zipf.accepts(2.0, edge + 1e-12) && !zipf.accepts(2.0, edge - 1e-12));
     }
 
     #[test]
@@ -304,7 +324,7 @@ mod tests {
         let zipf = Zipf::new(n, 0.5).unwrap();
         let mut seen = [0_u32; 100];
         for seq in 0..20_000 {
-            let key = zipf.within_block(first + 50, &mut Draws::of(1, 1, seq));
+            let key = zipf.beyond_wide((first + 50) as f64, &mut Draws::of(1, 1, seq));
             seen[(key - first) as usize] += 1;
         }
         // 200 each; six standard deviations of a binomial count are 85.
