@@ -10,7 +10,14 @@
 //! | every key equally often, at random | [`keys::Uniform`] |
 //! | every key in turn | [`keys::Sequential`] |
 //! | two samplers for one request | [`named`] |
+//! | sizes, durations, token counts or think times, by a text such as `lognormal:p50=180,p99=900` | [`Values`] |
+//! | to choose among their laws | [`values`] |
+//! | several kinds of request, and to know how uneven their work is | [`Mix`] |
+//! | users who do one thing after the other | [`sessions`] |
+//! | prompts for a language model, and to set what its prefix cache hits | [`prompts`] |
+//! | to replay what was recorded | [`traces`] |
 //! | the key inside a URL, a header or a body | [`Template`] |
+//! | several keys, sizes, words or random texts in one | [`Fields`] |
 //!
 //! The values that a seed gives are part of the interface: they are pinned by tests, and a release that changes one
 //! says so under *Number-breaking* in its changelog.
@@ -29,6 +36,7 @@
 mod draws;
 pub mod keys;
 pub mod mix;
+pub mod prompts;
 mod seed;
 pub mod sessions;
 mod template;

@@ -3,6 +3,7 @@
 //! They are not part of the project: `OPENLOOP_TEST_DATA` names the folder that has them, as tests/data/README.md
 //! says. Without it there is nothing to compare, and a line says so.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+#![allow(clippy::print_stdout, reason = "what was not run is told")]
 
 use std::fs::File;
 use std::io::BufReader;
