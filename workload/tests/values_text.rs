@@ -47,6 +47,7 @@ fn a_law_is_written_in_one_way_and_read_in_several() {
         "lognormal:max=8192,mean=200,cv=1.5",
         "lognormal:200:1.5:max=8192",
     ]);
+    same(&["fixed:1,min=0", "fixed:1,min=-0"]);
     same(&["empirical:1x1,9x2,max=5", "empirical:1,9x2,min=0,max=5"]);
 }
 

@@ -7,7 +7,7 @@ use crate::template::push_decimal;
 use crate::{Keys, Values};
 
 /// A choice shares no numbers with what is drawn elsewhere from the same seed.
-const STREAM: u64 = 0x0063_686f_6963_65;
+const STREAM: u64 = 0x6368_6f69_6365;
 
 /// What fills a named place of a [`Template`](crate::Template).
 #[derive(Clone, Debug, PartialEq)]

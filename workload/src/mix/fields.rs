@@ -23,7 +23,7 @@ use crate::template::is_name;
 /// }"#)?;
 /// let body = Template::new(r#"{"id": {user}, "verb": "{verb}", "body": "{body}"}"#);
 /// let (seed, seq) = (7, 41);
-/// assert_eq!(fields.render(&body, seed, seq), r#"{"id": 463, "verb": "get", "body": "e2ff8b74"}"#);
+/// assert_eq!(fields.render(&body, seed, seq), r#"{"id": 826, "verb": "get", "body": "d7f43999"}"#);
 /// assert_eq!(fields.unused([&body]), ["size"]);
 /// # Ok::<(), serde_json::Error>(())
 /// ```

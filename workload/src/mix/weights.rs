@@ -26,12 +26,16 @@ impl Weights {
         if let Some(at) = weights.iter().position(|weight| !is_fit(weight)) {
             return Err(Unfit::Weight(at));
         }
-        let largest = weights.iter().copied().fold(0.0, f64::max);
         let Some(last) = weights.iter().rposition(|&weight| weight > 0.0) else {
             return Err(Unfit::AllZero);
         };
-        // Relative to the largest, so that no sum overflows.
-        let relative: Vec<f64> = weights.iter().map(|weight| weight / largest).collect();
+        // As they are, so that 95 of 100 is 0.95 exactly; relative to the largest number where they add up to more.
+        let scale = if weights.iter().sum::<f64>().is_finite() {
+            1.0
+        } else {
+            f64::MAX
+        };
+        let relative: Vec<f64> = weights.iter().map(|weight| weight / scale).collect();
         let total: f64 = relative.iter().sum();
         let mut sum = 0.0;
         let mut sums: Vec<f64> = relative
@@ -79,6 +83,7 @@ mod tests {
         assert_eq!(weights.shares(), [0.25; 4]);
         let weights = Weights::new(&[f64::MIN_POSITIVE; 4]).unwrap();
         assert_eq!(weights.shares(), [0.25; 4]);
+        assert_eq!(Weights::new(&[95.0, 5.0]).unwrap().shares(), [0.95, 0.05]);
         // The sum of ten tenths is below 1, which must leave no gap at the end.
         let tenths = Weights::new(&[0.1; 10]).unwrap();
         assert_eq!(tenths.pick(1.0 - LEAST), 9);

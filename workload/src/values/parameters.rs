@@ -181,7 +181,8 @@ pub(super) fn parameters(values: &Values) -> (&Values, Bounds, &'static str, Vec
     let (values, bounds) = match values {
         Values::Clamped(clamped) => {
             let bounds = Bounds {
-                lo: Some(clamped.lo()).filter(|lo| *lo > 0.0),
+                // Of two bounds that hold nothing off, one stays, so that it is read back as what it is.
+                lo: Some(clamped.lo()).filter(|lo| *lo > 0.0 || clamped.hi().is_infinite()),
                 hi: Some(clamped.hi()).filter(|hi| hi.is_finite()),
             };
             (clamped.law(), bounds)
