@@ -8,7 +8,7 @@ use super::{Drift, KeysError, Law, Scramble};
 /// scattered over the keys. In that order: with both, the hot set moves on to keys that lie anywhere.
 ///
 /// As a text: the law with its parameters, then `drift=STEP/EVERY`, then `scrambled` or `scrambled=SEED`, all separated
-/// by colons, in the forms of [the table](self#). In a problem file: that text, or a table with the law, its
+/// by colons, in the forms of [the catalogue](crate::keys). In a problem file: that text, or a table with the law, its
 /// parameters, `drift` and `scrambled`. N may be written as `1e9`.
 ///
 /// ```
