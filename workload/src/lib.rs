@@ -6,9 +6,8 @@
 //!
 //! | I want … | look at |
 //! | --- | --- |
-//! | the key of each request, by a text such as `uniform:1000` | [`Keys`] |
-//! | every key equally often, at random | [`keys::Uniform`] |
-//! | every key in turn | [`keys::Sequential`] |
+//! | the key of each request, by a text such as `zipf:1000000:0.99` | [`Keys`] |
+//! | to choose among laws of keys, and to know what a cache can do with them | [`keys`] |
 //! | two samplers for one request | [`named`] |
 //! | sizes, durations, token counts or think times, by a text such as `lognormal:p50=180,p99=900` | [`Values`] |
 //! | to choose among their laws | [`values`] |
