@@ -8,6 +8,7 @@ use openloop_workload::prompts::{
     TracePrompts, Usage, Vocabulary,
 };
 use openloop_workload::traces::{Format, Trace};
+use proptest::prelude::*;
 
 fn prompts(tree: PrefixTree) -> Prompts {
     let user = "lognormal:mean=60,cv=1,max=1000".parse().unwrap();
@@ -180,11 +181,13 @@ fn the_wanted_share_is_met_to_half_a_block() {
                 "fixed:1".parse().unwrap(),
             );
             if kept.is_some() && wanted > 0.78 {
-                // F(200) = H(200)/H(1000) = 5.878/7.485.
+                // F(200) = H(200)/H(1000), less the share of the unshared text beside 2²⁴ tokens.
+                let harmonic = |n: u32| (1..=n).map(|k| 1.0 / f64::from(k)).sum::<f64>();
+                let expected = harmonic(200) / harmonic(1000);
                 let Err(PromptsError::HitShare { most, .. }) = made else {
                     unreachable!()
                 };
-                assert!((most - 0.7853).abs() < 1e-3, "{most}");
+                assert!((most - expected).abs() < 1e-4, "{most}");
                 continue;
             }
             let prompts = made.unwrap();
@@ -296,6 +299,12 @@ fn rows_that_are_no_prompts_are_refused_with_their_line() {
         problem(read(row(1 << 25, "[]"))),
         (1, "more than 16777216 tokens")
     );
+    // Blocks of another length than the format's.
+    let trace = read(row(40, "[1,2,3]"));
+    let prompts = TracePrompts::with_blocks(trace, 16, Nonce::None).unwrap();
+    let prompt = prompts.prompt(1, 0).unwrap();
+    let parts: Vec<_> = prompt.segments.iter().map(|part| part.tokens).collect();
+    assert_eq!(parts, [16, 16, 8]);
     // Fewer ids than blocks: the rest is the request's own.
     let prompts = TracePrompts::new(read(row(2000, "[1]")), Nonce::None).unwrap();
     let parts: Vec<_> = prompts
@@ -351,4 +360,28 @@ fn achieved_lengths_stand_beside_those_asked_for() {
     let json = serde_json::to_value(told).unwrap();
     assert_eq!(json["input"]["as_asked"], 50);
     assert_eq!(json["cached"]["requests"], 75);
+}
+
+proptest! {
+    #[test]
+    fn a_larger_cache_never_hits_less_and_none_more_than_there_is(
+        levels in prop::collection::vec((1_u64..15, 1_u32..100), 1..4),
+        skew in 0.0..3.0_f64,
+        block in 0_u32..64,
+        requests in 1_u64..10_000,
+    ) {
+        let tree = tree(&levels, skew);
+        let endless = tree.hits(Cache { prefixes: None, block });
+        let mut before = 0.0;
+        for kept in [0, 1, 2, 5, 50, 1000, u64::MAX] {
+            let hits = tree.hits(Cache { prefixes: Some(kept), block });
+            prop_assert!(hits >= before && hits <= endless + 1e-9, "{kept}: {hits} after {before}");
+            before = hits;
+        }
+        prop_assert!((before - endless).abs() < 1e-9);
+        prop_assert!(endless <= f64::from(tree.tokens()));
+        let cold = tree.cold_hits(requests, block).unwrap();
+        prop_assert!((-1e-9..=endless).contains(&cold), "{cold} of {endless}");
+        prop_assert!(cold <= tree.cold_hits(2 * requests, block).unwrap() + 1e-9);
+    }
 }

@@ -36,6 +36,8 @@ use crate::traces::{Trace, TraceRequest};
 pub struct TracePrompts {
     trace: Arc<Trace>,
     nonce: Nonce,
+    /// How many tokens a hash id stands for.
+    block: u32,
     /// Of each request, how many tokens at its start were in whole blocks of earlier ones.
     shared: Arc<[u32]>,
 }
@@ -50,6 +52,22 @@ impl TracePrompts {
     pub fn new(trace: impl Into<Arc<Trace>>, nonce: Nonce) -> Result<Self, PromptsError> {
         let trace = trace.into();
         let block = trace.format().block_tokens();
+        Self::checked(trace, block, nonce)
+    }
+
+    /// Prompts of this trace, whose hash ids stand for `block` tokens each, whatever its format says: 0 counts as 1.
+    ///
+    /// # Errors
+    /// As for [`new`](TracePrompts::new).
+    pub fn with_blocks(
+        trace: impl Into<Arc<Trace>>,
+        block: u32,
+        nonce: Nonce,
+    ) -> Result<Self, PromptsError> {
+        Self::checked(trace.into(), Some(block.max(1)), nonce)
+    }
+
+    fn checked(trace: Arc<Trace>, block: Option<u32>, nonce: Nonce) -> Result<Self, PromptsError> {
         let (mut seen, mut shared) = (HashSet::<u64>::new(), Vec::with_capacity(trace.len()));
         for (index, request) in trace.requests().iter().enumerate() {
             check(request, block).map_err(|problem| PromptsError::Request {
@@ -67,6 +85,8 @@ impl TracePrompts {
         Ok(TracePrompts {
             trace,
             nonce,
+            // Without ids it is never asked for.
+            block: block.unwrap_or(1),
             shared: shared.into(),
         })
     }
@@ -77,11 +97,10 @@ impl TracePrompts {
         let index = usize::try_from(seq).ok()?;
         let request = self.trace.requests().get(index)?;
         let blocks = named(self.nonce.shared(seed), "block");
-        let block = self.trace.format().block_tokens().unwrap_or(1);
         let mut left = tokens(request.input_tokens);
         let mut segments = Vec::with_capacity(request.hash_ids.len() + 1);
         for &id in &request.hash_ids {
-            let taken = block.min(left);
+            let taken = self.block.min(left);
             left -= taken;
             segments.push(Segment {
                 role: Role::User,
@@ -158,7 +177,7 @@ fn check(request: &TraceRequest, block: Option<u32>) -> Result<(), &'static str>
     }
     let ids = request.hash_ids.len() as u64;
     match block {
-        None if ids > 0 => Err("hash ids, of blocks of unknown length"),
+        None if ids > 0 => Err("hash ids, of blocks whose length its format does not tell"),
         Some(block) if ids > input.div_ceil(u64::from(block)) => {
             Err("more hash ids than its input has blocks")
         }

@@ -7,9 +7,9 @@ use crate::seed::{named, numbered};
 /// What makes the contents of one run differ from those of another with the same seed.
 ///
 /// A server that keeps the prompts of the last run answers the next one faster, although nothing was improved. With a
-/// number of its own for each run, no prompt begins as one of another run does, while lengths, prefixes and their
-/// sharing *within* the run stay those of the seed: the number is mixed into every content from its first word on, so
-/// it costs no tokens and moves no block boundary.
+/// number of its own for each run, no prompt begins as one of another run does (but for a word, by a chance of 1 in
+/// 512), while lengths, prefixes and their sharing *within* the run stay those of the seed: the number is mixed into
+/// every content from its first word on, so it costs no tokens and moves no block boundary.
 ///
 /// In a file: `"none"`, `{"run": 7}` or `{"unshared": 7}`.
 ///

@@ -215,7 +215,8 @@ impl PrefixTree {
                     1 => self.leaves.pmf(node + 1),
                     _ => self.leaves.hit_rate((node + 1) * below) - before,
                 };
-                -libm::expm1(requests * libm::log1p(-share.min(1.0)))
+                // A difference of sums may be rounded past either end.
+                -libm::expm1(requests * libm::log1p(-share.clamp(0.0, 1.0)))
             });
             1.0 - misses.sum::<f64>() / requests
         }))

@@ -169,10 +169,9 @@ impl Rows {
             }
             let raw = value.get();
             // Text without its quotation marks and escapes; everything else as it is written.
-            let unquoted = match serde_json::from_str::<String>(raw) {
-                Ok(text) if raw.starts_with('"') => Some(text),
-                _ => None,
-            };
+            let is_text = raw.starts_with('"');
+            let unquoted = is_text.then(|| serde_json::from_str::<String>(raw));
+            let unquoted = unquoted.and_then(Result::ok);
             let field = unquoted.as_deref().unwrap_or(raw);
             match self.format.column(&name) {
                 Some(_) if raw == "null" => {}
