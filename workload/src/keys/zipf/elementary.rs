@@ -7,7 +7,7 @@
 const STEPS: f64 = 128.0;
 
 /// 2^(i/128).
-const POWERS: [f64; 128] = {
+static POWERS: [f64; 128] = {
     let mut powers = [1.0; 128];
     let mut i = 0;
     while i < 128 {
@@ -17,11 +17,11 @@ const POWERS: [f64; 128] = {
     powers
 };
 
-/// 1/c and ln c of c = j/128 from 3/4 to 3/2, in the place of j − 96.
-const LOGARITHMS: [(f64, f64); 97] = {
-    let mut logarithms = [(1.0, 0.0); 97];
+/// 1/c and ln c of c = j/128 from 3/4 to 3/2, in the place of j − 96; longer, so that 7 bits are always within.
+static LOGARITHMS: [(f64, f64); 128] = {
+    let mut logarithms = [(1.0, 0.0); 128];
     let mut j = 0;
-    while j < 97 {
+    while j < 128 {
         let c = (j as f64 + 96.0) / STEPS;
         logarithms[j] = (1.0 / c, series_ln(c));
         j += 1;
@@ -52,8 +52,7 @@ pub(super) fn ln_1p(t: f64) -> f64 {
     let power = bits as i64 >> 52;
     let m = f64::from_bits((bits & MANTISSA).wrapping_add(LOWEST));
     let rounded = m + ROUNDING / STEPS;
-    // m is in range, so that the last places are never asked for; min takes the check of the bound away.
-    let j = (rounded.to_bits() & 0xff).saturating_sub(96).min(96);
+    let j = rounded.to_bits().wrapping_sub(96) & 127;
     let (inverse, ln_c) = LOGARITHMS[j as usize];
     let r = (m - (rounded - ROUNDING / STEPS)) * inverse;
     let r2 = r * r;

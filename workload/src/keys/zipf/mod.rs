@@ -112,36 +112,55 @@ impl Zipf {
     #[must_use]
     #[inline]
     pub fn key(&self, seed: u64, seq: u64) -> u64 {
-        self.draw(&mut Draws::of(seed, STREAM, seq))
+        self.draw(Draws::of(seed, STREAM, seq))
     }
 
     #[inline]
-    fn draw(&self, draws: &mut Draws) -> u64 {
+    fn draw(&self, mut draws: Draws) -> u64 {
         if self.s == 0.0 {
             return 1 + draws.below(self.n);
         }
+        // No loop, and what is rare is not inlined: so the common case keeps all it needs in registers.
+        match self.attempt(draws.open_unit(), draws) {
+            Some(key) => key,
+            None => self.attempt_again(draws),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn attempt_again(&self, mut draws: Draws) -> u64 {
         loop {
-            let unit = draws.open_unit();
-            if unit * self.area < 1.0 {
-                return 1;
+            if let Some(key) = self.attempt(draws.open_unit(), draws) {
+                return key;
             }
-            // The point x that has the area unit·area − 1 between 3/2 and itself. Rounding must not take the argument
-            // of the logarithm to 0, at the very end of the area.
-            let value = unit * self.slope - self.scale;
-            let log = if self.s == 1.0 {
-                value
-            } else {
-                self.power * ln_1p(value.max(f64::EPSILON / 2.0 - 1.0))
-            };
-            let x = 1.5 * exp(log);
-            if x >= WIDE as f64 - 0.5 {
-                return self.beyond_wide(x, draws);
-            }
-            let key = f64::from((x + 0.5) as u32);
-            if (0.5 - (key - x)) * (key * key) >= self.squeeze || self.accepts(key, x) {
-                // Rounding may also take x a little beyond either end.
-                return (key as u64).clamp(1, self.n);
-            }
+        }
+    }
+
+    /// The key of the point at the part `unit` of the whole area; `None` where the point lies above the law.
+    #[inline(always)]
+    fn attempt(&self, unit: f64, further: Draws) -> Option<u64> {
+        if unit * self.area < 1.0 {
+            return Some(1);
+        }
+        // The point x that has the area unit·area − 1 between 3/2 and itself. Rounding must not take the argument of the
+        // logarithm to 0, at the very end of the area.
+        let value = unit * self.slope - self.scale;
+        let log = if self.s == 1.0 {
+            value
+        } else {
+            self.power * ln_1p(value.max(f64::EPSILON / 2.0 - 1.0))
+        };
+        let x = 1.5 * exp(log);
+        if x >= WIDE as f64 - 0.5 {
+            return Some(self.beyond_wide(x, further));
+        }
+        let key = f64::from((x + 0.5) as u32);
+        if (0.5 - (key - x)) * (key * key) >= self.squeeze || self.accepts(key, x) {
+            // Rounding may also take x a little beyond either end.
+            Some((key as u64).clamp(1, self.n))
+        } else {
+            None
         }
     }
 
@@ -149,6 +168,7 @@ impl Zipf {
     ///
     /// Divided by k⁻ˢ and with t = k·τ: k ∫ τ⁻ˢ dτ from x/k to 1 + 1/(2k) is at most 1; so no digits cancel.
     #[cold]
+    #[inline(never)]
     fn accepts(&self, key: f64, x: f64) -> bool {
         if key >= SMOOTH as f64 {
             return true;
@@ -164,7 +184,8 @@ impl Zipf {
     /// A block is as wide as 2⁻²⁴ of its keys or less, and has the area of its keys to (2⁻³²)². In it all keys are
     /// equally likely but for (k/first)⁻ˢ, which is a rejection in 2²⁴/s draws.
     #[cold]
-    fn beyond_wide(&self, x: f64, draws: &mut Draws) -> u64 {
+    #[inline(never)]
+    fn beyond_wide(&self, x: f64, mut draws: Draws) -> u64 {
         let key = ((x + 0.5) as u64).min(self.n);
         if key < WIDE {
             return key;
@@ -309,10 +330,10 @@ mod tests {
         for n in [2, 3, 1_000, 1_000_000_000, 1 << 53, u64::MAX] {
             for s in EXPONENTS {
                 let zipf = Zipf::new(n, s).unwrap();
-                let key = zipf.draw(&mut Draws::starting_with(u64::MAX));
+                let key = zipf.draw(Draws::starting_with(u64::MAX));
                 assert!((1..=n).contains(&key), "{key} at s = {s}, n = {n}");
                 if n <= 1 << 50 {
-                    assert_eq!(zipf.draw(&mut Draws::starting_with(0)), 1);
+                    assert_eq!(zipf.draw(Draws::starting_with(0)), 1);
                 }
             }
         }
@@ -324,7 +345,7 @@ mod tests {
         let zipf = Zipf::new(n, 0.5).unwrap();
         let mut seen = [0_u32; 100];
         for seq in 0..20_000 {
-            let key = zipf.beyond_wide((first + 50) as f64, &mut Draws::of(1, 1, seq));
+            let key = zipf.beyond_wide((first + 50) as f64, Draws::of(1, 1, seq));
             seen[(key - first) as usize] += 1;
         }
         // 200 each; six standard deviations of a binomial count are 85.
