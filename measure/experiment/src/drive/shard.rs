@@ -250,6 +250,7 @@ async fn drive_shard<W: Work>(
                 *precision,
                 &go.recorder,
                 stop,
+                &shared.live,
                 Cpu::of_thread,
                 launch,
             )
