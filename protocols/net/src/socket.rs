@@ -75,6 +75,10 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        // A request without a body is one piece, and the kernel takes one piece with less ado than a list of one.
+        if let [piece] = bufs {
+            return Pin::new(&mut self.tcp).poll_write(cx, piece);
+        }
         Pin::new(&mut self.tcp).poll_write_vectored(cx, bufs)
     }
 

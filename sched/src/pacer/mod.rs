@@ -71,6 +71,8 @@ pub struct Pacer<I> {
     /// What the alarm is set for, in nanoseconds since the start, until the clock has reached it.
     waiting: Option<i64>,
     spin: Spin,
+    /// Until when it yields instead of sleeping.
+    awake_until: i64,
     last_lag: Duration,
     max_lag: Duration,
 }
@@ -110,6 +112,7 @@ impl<I: Iterator<Item = Ticket>> Pacer<I> {
             released: 0,
             waiting: None,
             spin: Spin::default(),
+            awake_until: 0,
             last_lag: Duration::ZERO,
             max_lag: Duration::ZERO,
         })
@@ -185,6 +188,19 @@ impl<I> Pacer<I> {
         self.spin.total()
     }
 
+    /// Where it is [`Precision::Spin`], yields until `until` instead of sleeping; an earlier instant takes that back.
+    ///
+    /// For as long as an answer is awaited. On an idle core the kernel hands it over some 50 µs after it has come,
+    /// which is then part of its latency; a runtime that never sleeps picks it up at once. What it costs is in
+    /// [`spun`](Pacer::spun).
+    pub fn stay_awake(&mut self, until: Offset) {
+        self.awake_until = signed(u128::from(until.as_nanos()));
+    }
+
+    fn is_awake(&self, now: i64) -> bool {
+        now < self.awake_until && matches!(self.precision, Precision::Spin { .. })
+    }
+
     /// Nanoseconds since the start, negative before it.
     fn now(&self) -> i64 {
         let now = Instant::now();
@@ -237,12 +253,9 @@ impl<I: Iterator<Item = Ticket>> Stream for Pacer<I> {
             if pacer.spin.resumed(now) && clock_is_paused() {
                 pacer.fall_back(Fallback::PausedClock);
             }
-            let wake = intended - pacer.window.nanos();
             // The clock decides that a wait is over, not the timer: it may be polled for another reason.
             if let Some(alarm) = pacer.waiting.take_if(|alarm| *alarm <= now) {
                 pacer.window.learn(now - alarm);
-            } else if pacer.waiting.is_none() && now < wake {
-                pacer.waiting = Some(wake);
             }
             if now >= intended {
                 if pacer.released >= pacer.burst {
@@ -250,6 +263,13 @@ impl<I: Iterator<Item = Ticket>> Stream for Pacer<I> {
                 }
                 pacer.next = pacer.tickets.next();
                 return Poll::Ready(Some(pacer.release(ticket, now)));
+            }
+            if pacer.is_awake(now) {
+                // It does not wait for the alarm, so that one says nothing about the timer's lateness.
+                pacer.waiting = None;
+            } else if pacer.waiting.is_none() {
+                let wake = intended - pacer.window.nanos();
+                pacer.waiting = Some(wake).filter(|wake| now < *wake);
             }
             let Some(alarm) = pacer.waiting else {
                 pacer.spin.yielded(now);
@@ -322,6 +342,40 @@ mod tests {
         }
         assert_eq!(pacer.precision(), Precision::Coarse);
         assert_eq!(pacer.fallback(), Some(&Fallback::Timer("gone".to_owned())));
+    }
+
+    #[tokio::test]
+    async fn it_yields_while_it_is_to_stay_awake_and_sleeps_afterwards() {
+        // The first arrival is hours away.
+        let schedule = Schedule::new("0.0001/100000s".parse().unwrap(), Arrivals::Poisson, 1);
+        let pacer = |precision| Pacer::new(schedule.clone(), Instant::now(), precision).unwrap();
+        let long = Offset::from(Duration::from_secs(1_000));
+
+        let mut awake = pacer(Precision::SPIN);
+        assert!(awake.peek().unwrap().intended > long);
+        awake.stay_awake(long);
+        let mut polls = 0;
+        // Polled again only because it asks for it.
+        poll_fn(|cx| {
+            polls += 1;
+            assert!(Pin::new(&mut awake).poll_next(cx).is_pending());
+            if polls < 10 {
+                Poll::Pending
+            } else {
+                Poll::Ready(())
+            }
+        })
+        .await;
+        assert_eq!(awake.waiting, None);
+
+        let mut asleep = awake;
+        asleep.stay_awake(Offset::ZERO);
+        let mut of_timer = pacer(Precision::Timer);
+        of_timer.stay_awake(long);
+        for mut pacer in [asleep, of_timer] {
+            let polled = poll_fn(|cx| Poll::Ready(Pin::new(&mut pacer).poll_next(cx))).await;
+            assert!(polled.is_pending() && pacer.waiting.is_some());
+        }
     }
 
     #[tokio::test]

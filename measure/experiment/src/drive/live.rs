@@ -25,6 +25,11 @@ impl LiveTasks {
         }
     }
 
+    /// Whether there is one, as far as this thread has seen.
+    pub(crate) fn any(&self) -> bool {
+        self.tasks.load(Ordering::Relaxed) > 0
+    }
+
     /// Waits until no task is alive.
     pub(crate) async fn none(&self) {
         self.draining.store(true, Ordering::SeqCst);

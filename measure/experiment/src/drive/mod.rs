@@ -224,6 +224,7 @@ where
                 *precision,
                 &recorder,
                 stop,
+                &shared.live,
                 Cpu::of_process,
                 launch,
             )

@@ -15,9 +15,8 @@ use openloop_sched::Due;
 use std::future::Future;
 use std::sync::{Arc, mpsc};
 use std::thread;
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::{Semaphore, oneshot};
-use tokio::task::LocalSet;
 
 /// Which of how many shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,13 +192,12 @@ where
 {
     let runtime = Builder::new_current_thread()
         .enable_all()
-        .build()
+        .build_local(LocalOptions::default())
         .map_err(|source| DriveError::Thread {
             shard: of.index,
             source,
         })?;
-    let tasks = LocalSet::new();
-    let result = runtime.block_on(tasks.run_until(async {
+    let result = runtime.block_on(async {
         let work = tokio::select! {
             biased;
             () = monitor.stop.stopped() => return Ok(None),
@@ -215,9 +213,8 @@ where
             Ok(go) => drive_shard(monitor, of, work, go).await.map(Some),
             Err(_) => Ok(None),
         }
-    }));
+    });
     // Drops what outlived the drain: each such arrival counts as abandoned.
-    drop(tasks);
     runtime.shutdown_background();
     result
 }
@@ -253,6 +250,7 @@ async fn drive_shard<W: Work>(
                 *precision,
                 &go.recorder,
                 stop,
+                &shared.live,
                 Cpu::of_thread,
                 launch,
             )

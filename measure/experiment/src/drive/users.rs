@@ -8,7 +8,7 @@ use openloop_sched::{Due, Offset, Ticket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::sleep_until;
 
 /// The users of a whole run, however many drivers it has.
 #[derive(Clone, Debug)]
@@ -70,26 +70,30 @@ impl Users {
         let end = self.end(index);
         let mut ready = self.begin(index);
         while ready < end && !stop.is_stopped() {
-            let at = shared.recorder.start() + ready.as_duration();
-            if Instant::now() < at {
+            let mut now = shared.recorder.now();
+            if now < ready {
+                let at = shared.recorder.start() + ready.as_duration();
                 tokio::select! {
                     biased;
                     () = stop.stopped() => return,
                     () = sleep_until(at) => {}
                 }
+                now = shared.recorder.now();
             }
             let ticket = Ticket {
                 seq: self.next_seq.fetch_add(1, Ordering::Relaxed),
                 intended: ready,
             };
-            let fired = shared.recorder.now().max(ready);
+            let fired = now.max(ready);
             let ended = match shared.admit(Due { ticket, fired }) {
                 Some((arrival, admission)) => shared.serve(arrival, admission).await.ended,
                 None => shared.recorder.now(),
             };
             ready = ended.saturating_add(self.think);
-            // A future that is always ready must not keep the other users from their turn.
-            tokio::task::coop::consume_budget().await;
+            // First the answers that have come, then the requests that follow them. To write each request as its
+            // answer is read would find a quick server asleep each time, and waking it costs more than the write.
+            // And a future that is always ready must not keep the other users from their turn.
+            tokio::task::yield_now().await;
         }
     }
 }
