@@ -8,7 +8,7 @@ use openloop_sched::{Due, Offset, Ticket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::time::sleep_until;
+use tokio::time::{Instant, sleep_until};
 
 /// The users of a whole run, however many drivers it has.
 #[derive(Clone, Debug)]
@@ -67,24 +67,25 @@ impl Users {
     /// which it is ready to ask.
     pub(crate) async fn run<W: Work>(self, alive: Alive<W>, index: usize, stop: Stop) {
         let shared: &Shared<W> = alive.shared();
+        let start = shared.recorder.start();
         let end = self.end(index);
         let mut ready = self.begin(index);
         while ready < end && !stop.is_stopped() {
-            let mut now = shared.recorder.now();
-            if now < ready {
-                let at = shared.recorder.start() + ready.as_duration();
+            let at = start + ready.as_duration();
+            let mut now = Instant::now();
+            if now < at {
                 tokio::select! {
                     biased;
                     () = stop.stopped() => return,
                     () = sleep_until(at) => {}
                 }
-                now = shared.recorder.now();
+                now = Instant::now();
             }
             let ticket = Ticket {
                 seq: self.next_seq.fetch_add(1, Ordering::Relaxed),
                 intended: ready,
             };
-            let fired = now.max(ready);
+            let fired = Offset::from(now.saturating_duration_since(start)).max(ready);
             let ended = match shared.admit(Due { ticket, fired }) {
                 Some((arrival, admission)) => shared.serve(arrival, admission).await.ended,
                 None => shared.recorder.now(),
