@@ -63,12 +63,7 @@ pub(crate) fn above(q: f64) -> Result<f64, CapacityError> {
 
 /// An instant after the start of something: at least 0, or infinite.
 pub(crate) fn time(value: f64) -> Result<f64, CapacityError> {
-    within(
-        "the time",
-        value,
-        0.0..=f64::INFINITY,
-        "seconds, 0 or more",
-    )
+    within("the time", value, 0.0..=f64::INFINITY, "seconds, 0 or more")
 }
 
 pub(crate) fn servers(servers: u32) -> Result<f64, CapacityError> {

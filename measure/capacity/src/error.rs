@@ -30,7 +30,9 @@ pub enum CapacityError {
         needed: f64,
     },
     /// Two parameters that contradict each other.
-    #[error("{larger} is {larger_value}, which must not be below {smaller}, {smaller_value}: {remedy}")]
+    #[error(
+        "{larger} is {larger_value}, which must not be below {smaller}, {smaller_value}: {remedy}"
+    )]
     Contradiction {
         /// The parameter that has to be the larger one.
         larger: &'static str,
@@ -44,7 +46,7 @@ pub enum CapacityError {
         remedy: &'static str,
     },
     /// A quantile that no formula gives for this model.
-    #[error("{model} has no formula for the quantiles of its response: {remedy}")]
+    #[error("no formula gives the quantiles of the response of {model}: {remedy}")]
     NoClosedForm {
         /// The model.
         model: &'static str,
@@ -63,8 +65,8 @@ pub enum CapacityError {
     },
     /// A fit that its points cannot carry.
     #[error(
-        "{points} points at {loads} different loads do not determine a scalability curve: give 4 to 10000 points, at \
-         3 or more different loads"
+        "no scalability curve is determined by {points} points at {loads} different loads: give 4 to 10000 points, at 3 \
+         or more different loads"
     )]
     Points {
         /// How many points there are.

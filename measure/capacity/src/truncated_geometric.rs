@@ -63,7 +63,8 @@ impl TruncatedGeometric {
         let from_the_likely_end = if nh < 0.1 {
             // Of x/(eˣ − 1) = 1 − x/2 + x²/12 − x⁴/720 + x⁶/30240, the difference at x = h and x = n h, over h.
             let square = n * n;
-            0.5 * (n - 1.0) - h * (square - 1.0) / 12.0 + h.powi(3) * (square * square - 1.0) / 720.0
+            0.5 * (n - 1.0) - h * (square - 1.0) / 12.0
+                + h.powi(3) * (square * square - 1.0) / 720.0
                 - h.powi(5) * (square.powi(3) - 1.0) / 30240.0
         } else {
             1.0 / h.exp_m1() - n / nh.exp_m1()
@@ -82,11 +83,28 @@ mod tests {
 
     #[test]
     fn closed_forms_are_the_sums() {
-        for ratio in [0.0, 1e-9, 0.3, 0.97, 0.9999, 1.0 - 1e-9, 1.0, 1.000_001, 1.01, 1.5, 7.0] {
+        for ratio in [
+            0.0,
+            1e-9,
+            0.3,
+            0.97,
+            0.9999,
+            1.0 - 1e-9,
+            1.0,
+            1.000_001,
+            1.01,
+            1.5,
+            7.0,
+        ] {
             for last in [0, 1, 2, 10, 100, 300] {
                 let weights: Vec<f64> = (0..=last).map(|j| ratio_power(ratio, j)).collect();
                 let sum: f64 = weights.iter().sum();
-                let mean = weights.iter().zip(0u32..).map(|(w, j)| w * f64::from(j)).sum::<f64>() / sum;
+                let mean = weights
+                    .iter()
+                    .zip(0u32..)
+                    .map(|(w, j)| w * f64::from(j))
+                    .sum::<f64>()
+                    / sum;
                 let law = TruncatedGeometric::new(ratio, last as u32);
                 let (of_last, others) = law.last_and_others();
                 let expected_others = weights[..last as usize].iter().sum::<f64>() / sum;

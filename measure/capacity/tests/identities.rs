@@ -15,11 +15,21 @@ fn assert_same(one: f64, other: f64, relative: f64, what: &str) {
 fn assert_same_means(one: &dyn Queue, other: &dyn Queue, relative: f64) {
     let what = format!("{one:?} and {other:?}");
     assert_same(one.utilisation(), other.utilisation(), relative, &what);
-    assert_same(one.wait_probability(), other.wait_probability(), relative, &what);
+    assert_same(
+        one.wait_probability(),
+        other.wait_probability(),
+        relative,
+        &what,
+    );
     assert_same(one.mean_wait(), other.mean_wait(), relative, &what);
     assert_same(one.mean_response(), other.mean_response(), relative, &what);
     assert_same(one.mean_queue(), other.mean_queue(), relative, &what);
-    assert_same(one.mean_in_system(), other.mean_in_system(), relative, &what);
+    assert_same(
+        one.mean_in_system(),
+        other.mean_in_system(),
+        relative,
+        &what,
+    );
 }
 
 fn assert_same_quantiles(one: &dyn Queue, other: &dyn Queue, relative: f64) {
@@ -32,18 +42,27 @@ fn assert_same_quantiles(one: &dyn Queue, other: &dyn Queue, relative: f64) {
 #[test]
 fn one_server_of_many_is_one_server() {
     for load in LOADS {
-        let (single, one) = (MM1::new(load, 1.0).unwrap(), MMc::new(load, 1.0, 1).unwrap());
+        let (single, one) = (
+            MM1::new(load, 1.0).unwrap(),
+            MMc::new(load, 1.0, 1).unwrap(),
+        );
         // 1 − ρ is all that is left near saturation.
         assert_same_means(&one, &single, 1e-13);
         assert_same_quantiles(&one, &single, 1e-11);
         for t in [0.0, 0.3, 7.0, f64::INFINITY] {
             let [a, b] = [one.wait_tail(t).unwrap(), single.wait_tail(t).unwrap()];
             assert_same(a, b, 1e-12, "wait");
-            let [a, b] = [one.response_tail(t).unwrap(), single.response_tail(t).unwrap()];
+            let [a, b] = [
+                one.response_tail(t).unwrap(),
+                single.response_tail(t).unwrap(),
+            ];
             assert_same(a, b, 1e-12, "response");
         }
         for q in QUANTILES {
-            let [a, b] = [one.wait_quantile(q).unwrap(), single.wait_quantile(q).unwrap()];
+            let [a, b] = [
+                one.wait_quantile(q).unwrap(),
+                single.wait_quantile(q).unwrap(),
+            ];
             assert_same(a, b, 1e-12, "quantile of the wait");
         }
     }
@@ -91,7 +110,11 @@ fn the_approximation_is_exact_where_it_should_be() {
             assert_same_means(&GGc::new(load, 1.0, 1, 1.0, cv).unwrap(), &general, 1e-13);
         }
         let pool = MMc::new(8.0 * load, 1.0, 8).unwrap();
-        assert_same_means(&GGc::new(8.0 * load, 1.0, 8, 1.0, 1.0).unwrap(), &pool, 1e-15);
+        assert_same_means(
+            &GGc::new(8.0 * load, 1.0, 8, 1.0, 1.0).unwrap(),
+            &pool,
+            1e-15,
+        );
     }
 }
 
@@ -127,7 +150,9 @@ fn tails_and_quantiles_are_inverse() {
                 assert_same(above, 1.0 - q, 1e-8, &format!("M/D/1, {load}, {q}"));
             }
             let pool = MMc::new(4.0 * load, 1.0, 4).unwrap();
-            let above = pool.response_tail(pool.response_quantile(q).unwrap()).unwrap();
+            let above = pool
+                .response_tail(pool.response_quantile(q).unwrap())
+                .unwrap();
             assert_same(above, 1.0 - q, 1e-10, &format!("M/M/4, {load}, {q}"));
         }
     }
@@ -143,7 +168,12 @@ fn only_units_change_with_the_unit() {
             let [a, b] = [&seconds, &milliseconds].map(|queue| queue.response_quantile(q).unwrap());
             assert_same(0.001 * a, b, 1e-11, "quantile");
         }
-        assert_same(seconds.mean_queue(), milliseconds.mean_queue(), 1e-11, "queue");
+        assert_same(
+            seconds.mean_queue(),
+            milliseconds.mean_queue(),
+            1e-11,
+            "queue",
+        );
     }
 }
 

@@ -1,9 +1,7 @@
 //! Whatever is asked: an answer that makes sense or a refusal, never a panic, NaN or negative number, and soon.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-use openloop_capacity::sizing::{
-    ClientTimeout, KvCache, KvShape, LatencyBounds, Nodes, pool_size,
-};
+use openloop_capacity::sizing::{ClientTimeout, KvCache, KvShape, LatencyBounds, Nodes, pool_size};
 use openloop_capacity::usl::{self, Usl, UslPoint};
 use openloop_capacity::{
     CapacityError, Concurrency, GGc, MD1, MG1, MM1, MMc, MMcK, Queue, erlang, little, utilisation,
@@ -35,7 +33,10 @@ fn assert_sensible(queue: &dyn Queue, q: f64) {
         queue.wait_probability(),
         queue.blocking_probability(),
     ] {
-        assert!((0.0..=1.0 + 1e-9).contains(&probability), "{probability} of {what}");
+        assert!(
+            (0.0..=1.0 + 1e-9).contains(&probability),
+            "{probability} of {what}"
+        );
     }
     for size in [
         queue.throughput(),
@@ -49,18 +50,30 @@ fn assert_sensible(queue: &dyn Queue, q: f64) {
     }
     assert!(queue.mean_response() >= queue.mean_wait(), "{what}");
     let little = queue.throughput() * queue.mean_wait();
-    assert!((queue.mean_queue() - little).abs() <= 1e-9 * little, "{what}");
+    assert!(
+        (queue.mean_queue() - little).abs() <= 1e-9 * little,
+        "{what}"
+    );
     let little = queue.throughput() * queue.mean_response();
-    assert!((queue.mean_in_system() - little).abs() <= 1e-9 * little, "{what}");
+    assert!(
+        (queue.mean_in_system() - little).abs() <= 1e-9 * little,
+        "{what}"
+    );
     match queue.response_quantile(q) {
-        Ok(quantile) => assert!(quantile >= 0.0 && quantile.is_finite(), "{quantile} of {what}"),
+        Ok(quantile) => assert!(
+            quantile >= 0.0 && quantile.is_finite(),
+            "{quantile} of {what}"
+        ),
         Err(error) => assert_refusal(&error),
     }
 }
 
 fn assert_refusal(error: &CapacityError) {
     let text = error.to_string();
-    assert!(text.len() > 20 && text.chars().next().unwrap().is_lowercase(), "{text}");
+    assert!(
+        text.len() > 20 && text.chars().next().unwrap().is_lowercase(),
+        "{text}"
+    );
 }
 
 fn model<Q: Queue>(queue: Result<Q, CapacityError>, q: f64) {

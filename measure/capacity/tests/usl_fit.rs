@@ -18,7 +18,10 @@ fn measured(curve: Usl, error: impl FnMut() -> f64) -> UslFit {
 
 fn assert_same(found: f64, expected: f64, what: &str) {
     let error = (found - expected).abs();
-    assert!(error <= 1e-9 * expected.max(1e-3), "{what}: {found}, not {expected}");
+    assert!(
+        error <= 1e-9 * expected.max(1e-3),
+        "{what}: {found}, not {expected}"
+    );
 }
 
 #[test]
@@ -57,7 +60,13 @@ fn parameters_stay_in_their_bounds_where_points_would_have_them_out() {
 #[test]
 fn nothing_near_the_fit_is_better() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
-    for truth in [(0.05, 1e-3), (0.0, 1e-3), (0.2, 0.0), (1.0, 0.01), (0.0, 0.0)] {
+    for truth in [
+        (0.05, 1e-3),
+        (0.0, 1e-3),
+        (0.2, 0.0),
+        (1.0, 0.01),
+        (0.0, 0.0),
+    ] {
         let truth = Usl::new(50.0, truth.0, truth.1).unwrap();
         let points = LOADS.map(|load| {
             let noise = 1.0 + 0.05 * normal(&mut rng);
@@ -74,14 +83,26 @@ fn nothing_near_the_fit_is_better() {
         let best = usl::fit(&given).unwrap().curve;
         let least = cost(best.single(), best.contention(), best.coherence()).unwrap();
         for step in [1e-2, 1e-4] {
-            for (a, b, c) in [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1), (1, -1, 1)] {
+            for (a, b, c) in [
+                (1, 0, 0),
+                (0, 1, 0),
+                (0, 0, 1),
+                (1, 1, 0),
+                (1, 0, 1),
+                (0, 1, 1),
+                (1, 1, 1),
+                (1, -1, 1),
+            ] {
                 for sign in [-step, step] {
                     let near = cost(
                         best.single() * (1.0 + sign * f64::from(a)),
                         best.contention() + sign * f64::from(b),
                         best.coherence() + 0.1 * sign * f64::from(c),
                     );
-                    assert!(near.is_none_or(|near| near >= least * (1.0 - 1e-12)), "{truth:?}");
+                    assert!(
+                        near.is_none_or(|near| near >= least * (1.0 - 1e-12)),
+                        "{truth:?}"
+                    );
                 }
             }
         }
@@ -90,12 +111,22 @@ fn nothing_near_the_fit_is_better() {
 
 #[test]
 fn weight_is_the_number_of_runs() {
-    let points = [(1.0, 100.0), (2.0, 190.0), (8.0, 600.0), (8.0, 600.0), (32.0, 1300.0), (64.0, 1400.0)];
+    let points = [
+        (1.0, 100.0),
+        (2.0, 190.0),
+        (8.0, 600.0),
+        (8.0, 600.0),
+        (32.0, 1300.0),
+        (64.0, 1400.0),
+    ];
     let twice = points.map(|(load, throughput)| UslPoint::new(load, throughput).unwrap());
     let mut weighted = twice.to_vec();
     weighted.remove(3);
     weighted[2] = UslPoint::weighted(8.0, 600.0, 2.0).unwrap();
-    let [a, b] = [usl::fit(&twice).unwrap().curve, usl::fit(&weighted).unwrap().curve];
+    let [a, b] = [
+        usl::fit(&twice).unwrap().curve,
+        usl::fit(&weighted).unwrap().curve,
+    ];
     assert_same(a.contention(), b.contention(), "contention");
     assert_same(a.coherence(), b.coherence(), "coherence");
 }
@@ -129,10 +160,16 @@ fn nineteen_intervals_in_twenty_hold_the_truth() {
         }
     }
     // 190 are expected, with a standard deviation of 3.1: four of them either way.
-    assert!(held.iter().all(|held| (178..=200).contains(held)), "{held:?}");
+    assert!(
+        held.iter().all(|held| (178..=200).contains(held)),
+        "{held:?}"
+    );
 }
 
 /// By the sum of twelve: near enough to normal, and sharing nothing with the crate.
 fn normal(rng: &mut Xoshiro256PlusPlus) -> f64 {
-    (0..12).map(|_| (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64).sum::<f64>() - 6.0
+    (0..12)
+        .map(|_| (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64)
+        .sum::<f64>()
+        - 6.0
 }

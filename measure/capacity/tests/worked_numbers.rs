@@ -1,14 +1,17 @@
 //! Worked numbers that the literature of capacity planning gives, each with the population it is about.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-use openloop_capacity::sizing::{
-    ClientTimeout, LatencyBounds, Nodes, TimeoutBasis, pool_size,
+use openloop_capacity::sizing::{ClientTimeout, LatencyBounds, Nodes, TimeoutBasis, pool_size};
+use openloop_capacity::{
+    Concurrency, MD1, MG1, MM1, MMc, MMcK, Queue, erlang, little, utilisation,
 };
-use openloop_capacity::{Concurrency, MD1, MG1, MM1, MMc, MMcK, Queue, erlang, little, utilisation};
 
 #[track_caller]
 fn assert_within(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance, "{found}, not {expected}");
+    assert!(
+        (found - expected).abs() <= tolerance,
+        "{found}, not {expected}"
+    );
 }
 
 /// The rate at which `ratio` reaches `limit`, of a ratio that grows from 0 to `highest`.
@@ -29,7 +32,11 @@ fn rate_where(ratio: impl Fn(f64) -> f64, limit: f64, highest: f64) -> f64 {
 fn a_limit_of_25_times_the_service_lets_96_percent_load_pass() {
     assert_eq!(utilisation::from_response(0.050, 0.002).unwrap(), 0.96);
     assert_within(utilisation::stretch(0.96).unwrap(), 25.0, 1e-12);
-    assert_within(MM1::new(480.0, 0.002).unwrap().mean_response(), 0.050, 1e-12);
+    assert_within(
+        MM1::new(480.0, 0.002).unwrap().mean_response(),
+        0.050,
+        1e-12,
+    );
 }
 
 #[test]
@@ -110,7 +117,10 @@ fn a_cache_for_the_mean_of_200_sequences_is_too_small_half_of_the_time() {
 #[test]
 fn both_rules_for_nodes_agree_where_the_knee_is_at_three_quarters() {
     let nodes = Nodes::new(6000.0, 1500.0, 2000.0).unwrap();
-    assert_eq!((nodes.by_knee(), nodes.by_highest_rate(), nodes.needed()), (4, 4, 4));
+    assert_eq!(
+        (nodes.by_knee(), nodes.by_highest_rate(), nodes.needed()),
+        (4, 4, 4)
+    );
     let nodes = Nodes::new(6001.0, 1500.0, 2000.0).unwrap();
     assert_eq!(nodes.needed(), 5);
     // 3 · 0.1 is not 0.3 in binary, and three nodes are enough.
@@ -119,7 +129,12 @@ fn both_rules_for_nodes_agree_where_the_knee_is_at_three_quarters() {
 
 #[test]
 fn the_knee_of_32_workers_would_save_a_quarter_of_the_nodes() {
-    let p99 = |rate| MMc::new(rate, 1.0, 32).unwrap().response_quantile(0.99).unwrap();
+    let p99 = |rate| {
+        MMc::new(rate, 1.0, 32)
+            .unwrap()
+            .response_quantile(0.99)
+            .unwrap()
+    };
     let knee = rate_where(|rate| p99(rate) / p99(0.0), 3.0, 31.999);
     assert_within(knee / 32.0, 0.989, 0.0005);
     assert_within(1.0 - 0.75 * 32.0 / knee, 0.24, 0.005);
@@ -148,26 +163,50 @@ fn three_times_p90_is_the_p99_9_of_an_exponential_tail() {
 
 #[test]
 fn a_server_of_1000_a_second_keeps_its_p99_under_20_ms_up_to_769_7() {
-    let p99 = |rate| MM1::new(rate, 0.001).unwrap().response_quantile(0.99).unwrap();
+    let p99 = |rate| {
+        MM1::new(rate, 0.001)
+            .unwrap()
+            .response_quantile(0.99)
+            .unwrap()
+    };
     assert_within(rate_where(p99, 0.020, 999.9), 769.741, 0.001);
 }
 
 #[test]
-fn the_p99_of_constant_services_is_at_3_4_and_10_services_where_simulation_says() {
-    let p99 = |rate| MD1::new(rate, 1.0).unwrap().response_quantile(0.99).unwrap();
-    for (limit, rate) in [(3.0, 0.316), (4.0, 0.454), (10.0, 0.772)] {
-        assert_within(rate_where(p99, limit, 0.99), rate, 0.004);
-    }
-    // The first by hand: P(W_q <= 2 S) = (1 - ρ)(e^2ρ - ρ e^ρ) = 0.99.
+fn the_p99_of_constant_services_is_3_4_and_10_services_where_erlang_says() {
+    let p99 = |rate| {
+        MD1::new(rate, 1.0)
+            .unwrap()
+            .response_quantile(0.99)
+            .unwrap()
+    };
+    // A response of 3 services is a wait of 2; Erlang's sum has few terms there, and can be written down.
     let load = rate_where(p99, 3.0, 0.99);
-    assert_within((1.0 - load) * ((2.0 * load).exp() - load * load.exp()), 0.99, 1e-9);
+    assert_within(load, 0.320, 0.0006);
+    assert_within(
+        (1.0 - load) * ((2.0 * load).exp() - load * load.exp()),
+        0.99,
+        1e-9,
+    );
+    let load = rate_where(p99, 4.0, 0.99);
+    assert_within(load, 0.463, 0.0006);
+    let terms =
+        (3.0 * load).exp() - 2.0 * load * (2.0 * load).exp() + load.powi(2) / 2.0 * load.exp();
+    assert_within((1.0 - load) * terms, 0.99, 1e-9);
+    // And at 10, to what a simulation gave: 0.772.
+    assert_within(rate_where(p99, 10.0, 0.99), 0.772, 0.006);
 }
 
 #[test]
 fn pools_reach_ten_services_at_the_p99_where_tables_say() {
     for (servers, load) in [(1, 0.54), (4, 0.88), (8, 0.94), (32, 0.98)] {
         let c = f64::from(servers);
-        let p99 = |rate| MMc::new(rate, 1.0, servers).unwrap().response_quantile(0.99).unwrap();
+        let p99 = |rate| {
+            MMc::new(rate, 1.0, servers)
+                .unwrap()
+                .response_quantile(0.99)
+                .unwrap()
+        };
         // M/M/32 lies at 0.985, which a table rounds either way.
         assert_within(rate_where(p99, 10.0, 0.9999 * c) / c, load, 0.0075);
     }

@@ -104,12 +104,9 @@ impl KvCache {
     /// When there are 2⁶⁴ blocks or more.
     pub fn blocks(&self, sequences: u64, tokens: u64) -> Result<u64, CapacityError> {
         let each = tokens.div_ceil(u64::from(self.block_tokens));
-        sequences.checked_mul(each).ok_or_else(|| {
-            too_large(
-                "the number of blocks",
-                sequences as f64 * each as f64,
-            )
-        })
+        sequences
+            .checked_mul(each)
+            .ok_or_else(|| too_large("the number of blocks", sequences as f64 * each as f64))
     }
 
     /// The bytes that those blocks take.

@@ -60,7 +60,11 @@ impl ClientTimeout {
     ///
     /// # Errors
     /// When a time is not in the range of 10⁻³⁰ to 10³⁰, or P99.9 is below P90.
-    pub fn new(p90: f64, p99_9: Option<f64>, retention: Option<f64>) -> Result<Self, CapacityError> {
+    pub fn new(
+        p90: f64,
+        p99_9: Option<f64>,
+        retention: Option<f64>,
+    ) -> Result<Self, CapacityError> {
         let by_p90 = 3.0 * check::positive("the P90", p90)?;
         let mut chosen = (by_p90, TimeoutBasis::ThreeTimesP90);
         if let Some(p99_9) = p99_9 {

@@ -42,7 +42,12 @@ impl Usl {
     pub fn new(single: f64, contention: f64, coherence: f64) -> Result<Self, CapacityError> {
         Ok(Usl {
             single: check::positive("the throughput at a load of 1", single)?,
-            contention: check::within("the contention", contention, 0.0..=1.0, "a share from 0 to 1")?,
+            contention: check::within(
+                "the contention",
+                contention,
+                0.0..=1.0,
+                "a share from 0 to 1",
+            )?,
             coherence: check::not_negative("the coherence", coherence)?,
         })
     }
