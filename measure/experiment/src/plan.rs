@@ -1,8 +1,9 @@
 //! What a run will do, checked before anything is sent.
 
-use crate::{InFlight, Lifecycle, PlanError, Target, Timeout, TimeoutFrom};
+use crate::{InFlight, Lifecycle, OnFailure, PlanError, Step, Target, Timeout, TimeoutFrom};
 use openloop_measurer::{Layout, Span};
 use openloop_sched::{Arrivals, Bursts, Precision, Preview, Profile, Rate, Recorded, Schedule};
+use openloop_workload::sessions::Sessions;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -52,6 +53,20 @@ pub enum Load {
         asked: Option<Rate>,
         /// How exactly the pacer waits.
         precision: Precision,
+    },
+    /// In sessions, which come from a schedule, whatever the service does, and whose later requests wait for the
+    /// answers to the earlier ones.
+    PartlyOpen {
+        /// The instants of all sessions.
+        schedule: Schedule,
+        /// The target rate of sessions, where there is one rate.
+        asked: Option<Rate>,
+        /// How exactly the pacer waits.
+        precision: Precision,
+        /// How many requests sessions have, and how long their users think.
+        sessions: Arc<Sessions>,
+        /// What a session does when one of them is not served.
+        on_failure: OnFailure,
     },
     /// From users who wait for each answer before they ask again.
     Closed {
@@ -105,12 +120,21 @@ impl Plan {
         &self.load
     }
 
-    /// The schedule of an open loop.
+    /// The schedule: of all arrivals of an open loop or, partly open, of all sessions.
     #[must_use]
     pub fn schedule(&self) -> Option<&Schedule> {
         match &self.load {
-            Load::Open { schedule, .. } => Some(schedule),
+            Load::Open { schedule, .. } | Load::PartlyOpen { schedule, .. } => Some(schedule),
             Load::Closed { .. } => None,
+        }
+    }
+
+    /// What sessions are like, where arrivals come in sessions.
+    #[must_use]
+    pub fn sessions(&self) -> Option<&Sessions> {
+        match &self.load {
+            Load::PartlyOpen { sessions, .. } => Some(sessions),
+            Load::Open { .. } | Load::Closed { .. } => None,
         }
     }
 
@@ -140,6 +164,9 @@ impl Plan {
 
     /// How many arrivals there will be, in total and by phase, counted from the schedule itself: 20 to 40 ns
     /// each, the first time. `None` for a closed loop, which has no arrivals before it runs.
+    ///
+    /// Of a plan with [sessions](Plan::sessions) these are its sessions, with one arrival each: how many more follow
+    /// depends on the service as well.
     #[must_use]
     pub fn preview(&self) -> Option<Preview> {
         let count = || {
@@ -179,6 +206,8 @@ pub struct PlanBuilder {
     lifecycle: Option<Lifecycle>,
     arrivals: Option<Arrivals>,
     bursts: Option<Bursts>,
+    sessions: Option<Arc<Sessions>>,
+    on_failure: Option<OnFailure>,
     think: Option<Duration>,
     in_flight: InFlight,
     timeout: Option<Duration>,
@@ -196,6 +225,8 @@ impl PlanBuilder {
             lifecycle: None,
             arrivals: None,
             bursts: None,
+            sessions: None,
+            on_failure: None,
             think: None,
             in_flight: InFlight::Unlimited,
             timeout: None,
@@ -222,6 +253,55 @@ impl PlanBuilder {
     /// Modulates the rate by random bursts.
     pub fn bursts(mut self, bursts: Bursts) -> Self {
         self.bursts = Some(bursts);
+        self
+    }
+
+    /// Makes each arrival a session of one or more requests: a partly open loop.
+    ///
+    /// Sessions arrive by the schedule, whatever the service does, so the rate is now one of *sessions*. Within a
+    /// session each request waits for the one before: its intended instant is the completion of that one plus a think
+    /// time, and everything is counted from there: lag, response, timeout, phase. Later requests are released by the
+    /// same pacer as first ones, and as precisely. None becomes due at or after the end of the plan; what is in flight
+    /// then is drained. [`Step`] says which request of which session an arrival is.
+    ///
+    /// # When it matters
+    /// A service that slows down delays the later requests of the sessions in progress, and so spares itself a
+    /// little, as one with real users does; new sessions keep coming. With one request a session this is an open
+    /// loop, to the nanosecond. The longer sessions are, the more it resembles a closed loop: of the same service at
+    /// the same utilisation, an open loop sees mean responses of several times those of a closed one where service
+    /// times vary, and a partly open one behaves as the open with up to about 5 requests a session and as the closed
+    /// from about 10 on (B. Schroeder, A. Wierman and M. Harchol-Balter, "Open versus closed: a cautionary tale",
+    /// NSDI 2006). So take the length of your own sessions, and do not compare figures of different lengths.
+    ///
+    /// The plan alone does not set the rate of requests. It tends to σ·E\[N\], sessions per second times requests of
+    /// a session, if the service keeps up, once as many sessions end as begin: let ramp-up and warm-up be longer than a
+    /// [mean session](Sessions::mean_session). Sessions that [end early](OnFailure::End) or are cut off by the end make
+    /// it fewer.
+    ///
+    /// # Example
+    /// 20 sessions a second of 5 requests or so, with half a second to read each answer:
+    /// ```
+    /// use openloop_experiment::{Lifecycle, Plan};
+    /// use openloop_sched::Rate;
+    /// use openloop_workload::sessions::Sessions;
+    ///
+    /// let sessions = Sessions::new("exponential:5".parse()?, "exponential:0.5".parse()?)?;
+    /// let plan = Plan::open(Rate::per_second(20.0)?)
+    ///     .sessions(sessions)
+    ///     .lifecycle(Lifecycle::quick())
+    ///     .build()?;
+    /// let requests_per_second = plan.sessions().unwrap().request_rate(20.0);
+    /// assert!((requests_per_second - 101.7).abs() < 0.1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn sessions(mut self, sessions: Sessions) -> Self {
+        self.sessions = Some(Arc::new(sessions));
+        self
+    }
+
+    /// What a session does when one of its requests is not served; without it, [`OnFailure::End`].
+    pub fn on_failure(mut self, on_failure: OnFailure) -> Self {
+        self.on_failure = Some(on_failure);
         self
     }
 
@@ -288,7 +368,7 @@ impl PlanBuilder {
         }
         let (load, layout) = self.load()?;
         let steady = layout.steady();
-        if let Load::Open { schedule, .. } = &load
+        if let Load::Open { schedule, .. } | Load::PartlyOpen { schedule, .. } = &load
             && !is_surely_met(schedule, steady)
             && schedule.count_within(steady.from, steady.to) == 0
         {
@@ -320,6 +400,9 @@ impl PlanBuilder {
 
     fn load(&self) -> Result<(Load, Layout), PlanError> {
         let lifecycle = self.lifecycle.unwrap_or_default();
+        if self.on_failure.is_some() && self.sessions.is_none() {
+            return Err(PlanError::FailureWithoutSessions);
+        }
         match &self.source {
             Source::Users(users) => {
                 if *users == 0 {
@@ -327,6 +410,9 @@ impl PlanBuilder {
                 }
                 if self.arrivals.is_some() || self.bursts.is_some() {
                     return Err(PlanError::ScheduleOfClosedLoop);
+                }
+                if self.sessions.is_some() {
+                    return Err(PlanError::SessionsOfClosedLoop);
                 }
                 let think = self.think.unwrap_or_default();
                 let users = *users;
@@ -353,7 +439,7 @@ impl PlanBuilder {
                     return Err(PlanError::ArrivalsOfTrace);
                 }
                 let layout = Layout::steady_only(trace.end().as_duration())?;
-                Ok((self.open(Schedule::recorded(trace.clone()), None), layout))
+                Ok((self.open(Schedule::recorded(trace.clone()), None)?, layout))
             }
         }
     }
@@ -364,15 +450,32 @@ impl PlanBuilder {
             None => profile,
         };
         let arrivals = self.arrivals.unwrap_or(Arrivals::Poisson);
-        Ok(self.open(Schedule::new(profile, arrivals, self.seed), asked))
+        self.open(Schedule::new(profile, arrivals, self.seed), asked)
     }
 
-    fn open(&self, schedule: Schedule, asked: Option<Rate>) -> Load {
-        Load::Open {
+    fn open(&self, schedule: Schedule, asked: Option<Rate>) -> Result<Load, PlanError> {
+        let precision = self.precision;
+        let Some(sessions) = self.sessions.clone() else {
+            return Ok(Load::Open {
+                schedule,
+                asked,
+                precision,
+            });
+        };
+        let count = schedule
+            .profile()
+            .map_or(0.0, |profile| profile.integral(profile.end()).as_arrivals());
+        // Half of what there is: a count at random is not twice its mean.
+        if count > Step::MOST_SESSIONS as f64 / 2.0 {
+            return Err(PlanError::TooManySessions(count));
+        }
+        Ok(Load::PartlyOpen {
             schedule,
             asked,
-            precision: self.precision,
-        }
+            precision,
+            sessions,
+            on_failure: self.on_failure.unwrap_or_default(),
+        })
     }
 
     fn refuse_lifecycle(&self) -> Result<(), PlanError> {
@@ -458,6 +561,29 @@ mod tests {
             quick(Plan::profile("5/10s".parse().unwrap())),
             PlanError::LifecycleOfProfile
         );
+        let sessions =
+            Sessions::new("fixed:2".parse().unwrap(), "fixed:1".parse().unwrap()).unwrap();
+        assert_eq!(
+            quick(Plan::closed(1).sessions(sessions.clone())),
+            PlanError::SessionsOfClosedLoop
+        );
+        assert_eq!(
+            quick(Plan::open(rate(1.0)).on_failure(OnFailure::Continue)),
+            PlanError::FailureWithoutSessions
+        );
+        assert_eq!(
+            quick(
+                Plan::open(rate(1.0))
+                    .sessions(sessions.clone())
+                    .think(secs(1))
+            ),
+            PlanError::ThinkTimeOfOpenLoop
+        );
+        let endless = Plan::open(rate(1e6))
+            .sessions(sessions)
+            .lifecycle(Lifecycle::steady_only(secs(1_000_000)))
+            .build();
+        assert_eq!(endless.unwrap_err(), PlanError::TooManySessions(1e12));
         let empty = Plan::open(rate(1.0))
             .lifecycle(Lifecycle::steady_only(Duration::ZERO))
             .build();

@@ -157,7 +157,7 @@ impl Validity {
                 Some(books::books_balance(run)),
                 books::in_range(run),
                 machine::target(run),
-                machine::closed_loop(run),
+                machine::open_loop(run),
             ]
             .into_iter()
             .chain(machine::all(run))
