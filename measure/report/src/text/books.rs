@@ -46,7 +46,6 @@ pub(super) fn arrivals<W: io::Write>(report: &Report, page: &mut Page<W>) -> io:
         let text = format!("{} were planned for the whole run", count(planned));
         page.entry("", Tone::Doubtful, &text)?;
     }
-    sessions(report, page)?;
     for (outcome, classes) in &report.outcomes {
         let classes: Vec<String> = classes
             .iter()
@@ -55,7 +54,7 @@ pub(super) fn arrivals<W: io::Write>(report: &Report, page: &mut Page<W>) -> io:
         let text = format!("{}: {}", outcome.replace('_', " "), classes.join(", "));
         page.entry("", Tone::Doubtful, &text)?;
     }
-    Ok(())
+    sessions(report, page)
 }
 
 /// What became of the sessions, where there are any.

@@ -4,8 +4,8 @@ use super::page::Page;
 use super::style::Tone;
 use super::table::columns;
 use super::units::{count, length, rate};
-use crate::schema::Sessions;
 use crate::Report;
+use crate::schema::Sessions;
 use std::io;
 
 /// The verdict, whether the run may be believed, and what kind of run it was.
