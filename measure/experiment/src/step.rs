@@ -89,16 +89,32 @@ impl Step {
 
 /// Work that is told which step of which session each arrival is.
 ///
+/// # Example
+/// Users who open a page and then leaf through their cart; each takes 20 ms to read an answer:
 /// ```
-/// use openloop_experiment::{Step, in_sessions};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # async fn get(_path: String) {}
+/// use openloop_experiment::{Lifecycle, Plan, Step, drive, in_sessions};
+/// use openloop_sched::Rate;
+/// use openloop_workload::sessions::Sessions;
+/// use std::time::Duration;
 ///
-/// let work = in_sessions(|step: Step| async move {
-///     let _page = match step.index() {
+/// let plan = Plan::open(Rate::per_second(100.0)?)
+///     .sessions(Sessions::new("fixed:3".parse()?, "fixed:0.02".parse()?)?)
+///     .lifecycle(Lifecycle::steady_only(Duration::from_millis(300)))
+///     .build()?;
+/// let work = in_sessions(|step: Step| {
+///     get(match step.index() {
 ///         0 => "/".to_owned(),
-///         n => format!("/cart/{}?page={n}", step.session()),
-///     };
+///         page => format!("/carts/{}?page={page}", step.session()),
+///     })
 /// });
-/// # let _: &dyn Fn(_) -> _ = &work;
+/// let run = drive::shared(&plan, work).await?;
+/// let sessions = run.sessions().ok_or("a run in sessions")?;
+/// assert_eq!(sessions.started, sessions.finished + sessions.unfinished());
+/// # Ok(())
+/// # }
 /// ```
 pub fn in_sessions<F, Fut>(work: F) -> impl Fn(Ticket) -> Fut + use<F, Fut>
 where
