@@ -6,7 +6,7 @@ pub use builder::PlanBuilder;
 
 use crate::{InFlight, OnFailure, Target, Timeout};
 use builder::Source;
-use openloop_measurer::Layout;
+use openloop_measurer::{Kinds, Layout};
 use openloop_sched::{Precision, Preview, Profile, Rate, Recorded, Schedule};
 use openloop_workload::sessions::Sessions;
 use std::sync::{Arc, OnceLock};
@@ -39,6 +39,7 @@ pub struct Plan {
     load: Load,
     layout: Layout,
     limits: Limits,
+    kinds: Kinds,
     target: Target,
     seed: u64,
     /// Counted when first asked for.
@@ -151,6 +152,12 @@ impl Plan {
     #[must_use]
     pub fn limits(&self) -> Limits {
         self.limits
+    }
+
+    /// The kinds of request that results are told apart by.
+    #[must_use]
+    pub fn kinds(&self) -> &Kinds {
+        &self.kinds
     }
 
     /// Where the service runs.

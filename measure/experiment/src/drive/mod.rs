@@ -72,7 +72,10 @@ impl Monitor {
     fn begin(&self) -> Recorder {
         let start = Instant::now() + LEAD;
         self.recorder
-            .get_or_init(|| Recorder::new(start, self.plan.layout().clone()))
+            .get_or_init(|| {
+                let (layout, kinds) = (self.plan.layout().clone(), self.plan.kinds().clone());
+                Recorder::with_kinds(start, layout, kinds)
+            })
             .clone()
     }
 
@@ -216,9 +219,8 @@ where
         } => {
             let succession = successors.as_ref().map(Successors::succession);
             let pump = Pump {
-                recorder: &recorder,
+                shared: &shared,
                 stop,
-                live: &shared.live,
                 cpu: Cpu::of_process,
                 successors: successors.as_mut(),
             };
@@ -253,7 +255,7 @@ where
         }
     };
     stats.aborted = drain(&shared, stop, plan.limits().drain).await;
-    stats.sessions = successors.map(|successors| successors.settle(stop));
+    stats.sessions = successors.map(|successors| successors.settle(&shared, stop));
     shared.live.cut();
     shared.live.none().await;
     let ends = [Ends::of(&stats)];

@@ -1,12 +1,12 @@
 //! Releases the arrivals of one schedule, and accounts for those that it could not.
 
-use super::live::LiveTasks;
+use super::serve::Shared;
 use super::sessions::Successors;
 use super::stop::Stop;
+use crate::Work;
 use crate::generator::{Cpu, PumpStats};
 use crate::plan::GRACE;
 use futures_core::Stream;
-use openloop_measurer::Recorder;
 use openloop_sched::{Due, Offset, Pacer, PacerError, Precision, Schedule};
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -18,16 +18,15 @@ use std::time::Duration;
 const AWAKE: Duration = Duration::from_micros(2_500);
 
 /// What the release of arrivals needs beside them.
-pub(crate) struct Pump<'a> {
-    pub(crate) recorder: &'a Recorder,
+pub(crate) struct Pump<'a, W> {
+    pub(crate) shared: &'a Shared<W>,
     pub(crate) stop: &'a Stop,
-    pub(crate) live: &'a LiveTasks,
     pub(crate) cpu: fn() -> Cpu,
     /// Arrivals that follow from others.
     pub(crate) successors: Option<&'a mut Successors>,
 }
 
-impl Pump<'_> {
+impl<W: Work> Pump<'_, W> {
     /// Releases every arrival of `schedule`, and those that follow from them, to `launch`, until the plan is done,
     /// the run is stopped, or the generator is a second past the end of the plan and gives up. What was due and not
     /// released is written down as unsent.
@@ -37,7 +36,8 @@ impl Pump<'_> {
         precision: Precision,
         mut launch: impl FnMut(Due),
     ) -> Result<PumpStats, PacerError> {
-        let (recorder, stop, live) = (self.recorder, self.stop, self.live);
+        let (shared, stop) = (self.shared, self.stop);
+        let (recorder, live) = (&shared.recorder, &shared.live);
         let give_up = schedule.end().saturating_add(GRACE);
         let mut pacer = Pacer::new(schedule, recorder.start(), precision)?;
         let mut stats = PumpStats::new(&pacer);
@@ -77,7 +77,7 @@ impl Pump<'_> {
             .take_while(|ticket| ticket.intended < ended);
         let too_late = too_late.map(|due| due.ticket);
         for ticket in too_late.into_iter().chain(remaining) {
-            recorder.unsent(ticket, ended);
+            shared.unsent(ticket, ended);
             if let Some(successors) = self.successors.as_deref_mut() {
                 successors.unsent(ticket);
             }

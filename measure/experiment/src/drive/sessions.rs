@@ -1,8 +1,9 @@
 //! The later requests of sessions: when they are due, and what becomes of the sessions.
 
+use super::serve::Shared;
 use super::stop::Stop;
 use crate::plan::Load;
-use crate::{OnFailure, Plan, SessionCounts, Step};
+use crate::{OnFailure, Plan, SessionCounts, Step, Work};
 use openloop_measurer::{Outcome, Recorder, Sample, Span};
 use openloop_sched::{Offset, Pacer, Schedule, Ticket};
 use openloop_workload::sessions::Sessions;
@@ -227,14 +228,15 @@ impl Successors {
 
     /// After the drain: writes down what was due by the end of the run and became known too late, and says what
     /// became of the sessions.
-    pub(crate) fn settle(mut self, stop: &Stop) -> SessionCounts {
-        let recorder = &self.of.recorder;
-        let ended = stop.stopped_at(recorder.start()).unwrap_or(self.of.end);
+    pub(crate) fn settle<W: Work>(mut self, shared: &Shared<W>, stop: &Stop) -> SessionCounts {
+        let ended = stop
+            .stopped_at(shared.recorder.start())
+            .unwrap_or(self.of.end);
         while let Ok(successor) = self.receiver.try_recv() {
             if let Some(ticket) = successor
                 && ticket.intended < ended
             {
-                recorder.unsent(ticket, ended);
+                shared.unsent(ticket, ended);
                 self.of.unsent(ticket);
             }
         }

@@ -247,9 +247,8 @@ async fn drive_shard<W: Work>(
             let share = schedule.clone().shard(of.index as u64, of.count as u64)?;
             let succession = successors.as_ref().map(Successors::succession);
             let pump = Pump {
-                recorder: &go.recorder,
+                shared: &shared,
                 stop,
-                live: &shared.live,
                 cpu: Cpu::of_thread,
                 successors: successors.as_mut(),
             };
@@ -276,7 +275,7 @@ async fn drive_shard<W: Work>(
         }
     };
     stats.aborted = drain(&shared, stop, plan.limits().drain).await;
-    stats.sessions = successors.map(|successors| successors.settle(stop));
+    stats.sessions = successors.map(|successors| successors.settle(&shared, stop));
     Ok(stats)
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Limits, Load, Plan};
 use crate::{InFlight, Lifecycle, OnFailure, PlanError, Step, Target, Timeout, TimeoutFrom};
-use openloop_measurer::{Layout, Span};
+use openloop_measurer::{Kinds, Layout, Span};
 use openloop_sched::{Arrivals, Bursts, Precision, Profile, Rate, Recorded, Schedule};
 use openloop_workload::sessions::Sessions;
 use std::sync::Arc;
@@ -42,6 +42,7 @@ pub struct PlanBuilder {
     timeout_from: TimeoutFrom,
     drain: Duration,
     precision: Precision,
+    kinds: Vec<String>,
     target: Target,
     seed: u64,
 }
@@ -61,6 +62,7 @@ impl PlanBuilder {
             timeout_from: TimeoutFrom::Intended,
             drain: DRAIN,
             precision: Precision::default(),
+            kinds: Vec::new(),
             target: Target::Unknown,
             seed: 1,
         }
@@ -170,6 +172,13 @@ impl PlanBuilder {
         self
     }
 
+    /// The names of the kinds of request, where there are several: results are then told apart by the
+    /// [kind](crate::Work::kind) of each arrival.
+    pub fn kinds<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.kinds = names.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Where the service runs, for the checks of validity.
     pub fn target(mut self, target: Target) -> Self {
         self.target = target;
@@ -220,6 +229,7 @@ impl PlanBuilder {
                 // A shorter drain would cut off what may still time out, and its age would say nothing.
                 drain: self.drain.max(self.timeout.unwrap_or_default()),
             },
+            kinds: Kinds::new(self.kinds)?,
             target: self.target,
             seed: self.seed,
             preview: Arc::default(),
