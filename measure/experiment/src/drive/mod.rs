@@ -8,6 +8,7 @@ mod sessions;
 mod shard;
 mod stop;
 mod users;
+mod vigil;
 
 pub use error::DriveError;
 pub use shard::{ShardOf, sharded};

@@ -3,19 +3,15 @@
 use super::serve::Shared;
 use super::sessions::Successors;
 use super::stop::Stop;
+use super::vigil::Vigil;
 use crate::Work;
 use crate::generator::{Cpu, PumpStats};
 use crate::plan::GRACE;
 use futures_core::Stream;
-use openloop_sched::{Due, Offset, Pacer, PacerError, Precision, Schedule};
+use openloop_sched::{Due, Pacer, PacerError, Precision, Schedule};
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::Poll;
-use std::time::Duration;
-
-/// How long after a release the generator stays awake for an answer. On an idle core it would come 50 µs late, and
-/// that is more than the 2 % that a run's validity allows where the response is shorter than this.
-const AWAKE: Duration = Duration::from_micros(2_500);
 
 /// What the release of arrivals needs beside them.
 pub(crate) struct Pump<'a, W> {
@@ -43,22 +39,18 @@ impl<W: Work> Pump<'_, W> {
         let mut stats = PumpStats::new(&pacer);
         let cpu_before = (self.cpu)();
         let mut stopped = pin!(stop.stopped());
-        let mut awake_until = Offset::ZERO;
+        let mut vigil = Vigil::default();
         let next = async {
             poll_fn(|cx| {
                 while !stop.is_stopped() {
-                    pacer.stay_awake(if live.any() {
-                        awake_until
-                    } else {
-                        Offset::ZERO
-                    });
+                    pacer.stay_awake(vigil.until(live.count()));
                     if let Some(successors) = self.successors.as_deref_mut() {
                         successors.hand_over(cx, &mut pacer);
                     }
                     match Pin::new(&mut pacer).poll_next(cx) {
                         Poll::Pending => return stopped.as_mut().poll(cx).map(|()| None),
                         Poll::Ready(Some(due)) if due.fired <= give_up => {
-                            awake_until = due.fired.saturating_add(AWAKE);
+                            vigil.released(due.fired, live.count());
                             launch(due);
                         }
                         Poll::Ready(none_or_too_late) => return Poll::Ready(none_or_too_late),
