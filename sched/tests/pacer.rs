@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use futures_core::Stream;
@@ -146,6 +147,91 @@ async fn what_was_not_released_can_be_counted() {
     }
     let left: Vec<_> = pacer.into_remaining().map(|ticket| ticket.seq).collect();
     assert_eq!(left, [4, 5, 6, 7, 8, 9]);
+}
+
+fn at(seq: u64, millis: u64) -> Ticket {
+    Ticket {
+        seq,
+        intended: Offset::from(Duration::from_millis(millis)),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_inserted_is_released_in_its_turn() {
+    let mut pacer = Pacer::new(schedule("100/50ms"), Instant::now(), Precision::default()).unwrap();
+    for (seq, millis) in [(92, 75), (91, 15), (93, 75), (90, 20), (94, 3)] {
+        pacer.insert(at(seq, millis));
+    }
+    let mut released = Vec::new();
+    while let Some(due) = next(&mut pacer).await {
+        released.push((due.ticket.seq, due.fired.as_duration().as_millis()));
+        assert_eq!(due.fired, due.ticket.intended);
+    }
+    // At 20 ms the schedule comes first, and at 75 ms the lower number.
+    let expected = [
+        (0, 0),
+        (94, 3),
+        (1, 10),
+        (91, 15),
+        (2, 20),
+        (90, 20),
+        (3, 30),
+        (4, 40),
+        (92, 75),
+        (93, 75),
+    ];
+    assert_eq!(released, expected);
+}
+
+#[tokio::test]
+async fn an_arrival_inserted_in_the_middle_of_a_wait_does_not_wait_for_the_next_one() {
+    for precision in [Precision::Coarse, Precision::Timer, Precision::SPIN] {
+        // The second arrival is 1000 s away.
+        let mut pacer = Pacer::new(schedule("0.001/2000s"), Instant::now(), precision).unwrap();
+        assert_eq!(next(&mut pacer).await.unwrap().ticket.seq, 0);
+        let polled = poll_fn(|cx| Poll::Ready(Pin::new(&mut pacer).poll_next(cx))).await;
+        assert!(polled.is_pending());
+        pacer.insert(at(7, 5));
+        let due = next(&mut pacer).await.unwrap();
+        assert!(due.ticket.seq == 7 && due.fired >= due.ticket.intended);
+        // One whose instant has passed is released at once, and says how late it is.
+        pacer.insert(at(8, 1));
+        let due = next(&mut pacer).await.unwrap();
+        assert!(due.ticket.seq == 8 && pacer.last_lag() >= Duration::from_millis(4));
+        assert_eq!(pacer.peek().map(|ticket| ticket.seq), Some(1));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pacer_that_stays_open_ends_when_it_was_told_to() {
+    let start = Instant::now();
+    let mut pacer = Pacer::new(schedule("10/1s"), start, Precision::default()).unwrap();
+    let until = |millis| Offset::from(Duration::from_millis(millis));
+    pacer.stay_open(until(5_000));
+    while next(&mut pacer).await.is_some() {}
+    assert_eq!(start.elapsed(), Duration::from_secs(5));
+    // It goes on with what comes later, and ends with it when it is no longer open.
+    pacer.stay_open(until(60_000));
+    let polled = poll_fn(|cx| Poll::Ready(Pin::new(&mut pacer).poll_next(cx))).await;
+    assert!(polled.is_pending());
+    pacer.insert(at(77, 6_000));
+    assert_eq!(next(&mut pacer).await.unwrap().ticket.seq, 77);
+    pacer.stay_open(Offset::ZERO);
+    assert_eq!(next(&mut pacer).await, None);
+    assert_eq!(start.elapsed(), Duration::from_secs(6));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_inserted_and_not_released_can_be_counted_as_well() {
+    let mut pacer = Pacer::new(schedule("10/1s"), Instant::now(), Precision::default()).unwrap();
+    for (seq, millis) in [(21, 850), (20, 50), (22, 1_500)] {
+        pacer.insert(at(seq, millis));
+    }
+    for seq in [0, 20, 1] {
+        assert_eq!(next(&mut pacer).await.map(|due| due.ticket.seq), Some(seq));
+    }
+    let left: Vec<_> = pacer.into_remaining().map(|ticket| ticket.seq).collect();
+    assert_eq!(left, [2, 3, 4, 5, 6, 7, 8, 21, 9, 22]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,6 +9,7 @@
 use openloop_experiment::{Lifecycle, Plan, drive};
 use openloop_measurer::{Layout, Recorder};
 use openloop_sched::{Arrivals, Due, Offset, Profile, Rate, Schedule, Ticket};
+use openloop_workload::sessions::Sessions;
 use std::convert::Infallible;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -44,6 +45,9 @@ fn main() {
     });
     report("drive::shared, two workers", || {
         shared(&workers(), arrivals)
+    });
+    report("drive::shared, current, 10 a session", || {
+        in_sessions(&current(), arrivals)
     });
     report("drive::sharded(1)", || sharded(arrivals, 1));
     report("drive::sharded(2)", || sharded(arrivals, 2));
@@ -118,6 +122,20 @@ fn per_ended(run: &openloop_experiment::Run) -> f64 {
 
 fn shared(runtime: &Runtime, arrivals: u32) -> f64 {
     let plan = plan(arrivals);
+    let run = runtime.block_on(async {
+        tokio::spawn(async move { drive::shared(&plan, |_: Ticket| async {}).await }).await
+    });
+    per_ended(&run.unwrap().unwrap())
+}
+
+/// Sessions of ten requests, all in the first millisecond; their users do not think.
+fn in_sessions(runtime: &Runtime, arrivals: u32) -> f64 {
+    let sessions = Sessions::new("fixed:10".parse().unwrap(), "fixed:0".parse().unwrap());
+    let profile = format!("{}/1ms,0/60s", u64::from(arrivals) * 100);
+    let plan = Plan::profile(profile.parse().unwrap())
+        .sessions(sessions.unwrap())
+        .build()
+        .unwrap();
     let run = runtime.block_on(async {
         tokio::spawn(async move { drive::shared(&plan, |_: Ticket| async {}).await }).await
     });

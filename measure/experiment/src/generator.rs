@@ -1,5 +1,6 @@
 //! What the generator itself cost, and how it kept its schedule.
 
+use crate::SessionCounts;
 use openloop_sched::{Offset, Pacer, Precision};
 use std::time::Duration;
 
@@ -79,6 +80,8 @@ pub(crate) struct PumpStats {
     pub(crate) ended: Offset,
     /// Whether the drain was cut short.
     pub(crate) aborted: bool,
+    /// What became of the sessions, where there were any.
+    pub(crate) sessions: Option<SessionCounts>,
 }
 
 impl PumpStats {
@@ -94,6 +97,7 @@ impl PumpStats {
             },
             ended: Offset::ZERO,
             aborted: false,
+            sessions: None,
         }
     }
 
@@ -107,6 +111,7 @@ impl PumpStats {
             cpu,
             ended,
             aborted: false,
+            sessions: None,
         }
     }
 

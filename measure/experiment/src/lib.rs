@@ -11,6 +11,7 @@
 //! | --- | --- |
 //! | send at a rate, whatever the service does | [`Plan::open`] |
 //! | follow a day's traffic, or a trace | [`Plan::profile`], [`Plan::recorded`] |
+//! | model users who ask, read, and ask again | [`Plan::open`] and [`PlanBuilder::sessions`] |
 //! | model batch workers | [`Plan::closed`] |
 //! | measure from your own test suite | [`drive::shared`] |
 //! | load a service as hard as the machine can | [`drive::sharded`] |
@@ -61,8 +62,10 @@ mod plan;
 mod plan_error;
 mod run;
 mod series;
+mod session;
 mod slo;
 mod stats;
+mod step;
 mod target;
 mod validity;
 mod work;
@@ -76,7 +79,9 @@ pub use plan::{Limits, Load, Plan, PlanBuilder};
 pub use plan_error::PlanError;
 pub use run::{Backlog, LoopKind, Run};
 pub use series::{Metric, Series};
+pub use session::{OnFailure, SessionCounts};
 pub use slo::{Bound, Finding, Judgement, Slo, SloError, Statistic, Verdict};
+pub use step::{Step, in_sessions};
 pub use target::Target;
 pub use validity::{Check, Severity, Unit, UnknownCheck, Validity};
 pub use work::{Call, Classified, Labelled, Work, any_requests, classified, labelled, requests};

@@ -48,8 +48,23 @@ pub enum PlanError {
     )]
     ScheduleOfClosedLoop,
     /// Think time beside a schedule.
-    #[error("think time belongs to the users of a closed loop: leave it out of an open one")]
+    #[error(
+        "this think time belongs to the users of a closed loop: leave it out of an open one; sessions have their own"
+    )]
     ThinkTimeOfOpenLoop,
+    /// Sessions beside users.
+    #[error(
+        "the users of a closed loop have no sessions, since they never leave: leave out the sessions, or give a rate instead of users"
+    )]
+    SessionsOfClosedLoop,
+    /// What sessions do on failure, without sessions.
+    #[error("only sessions go on or end when a request fails: give sessions, or leave it out")]
+    FailureWithoutSessions,
+    /// More sessions than can be told apart.
+    #[error(
+        "some {0:e} sessions would arrive, and 2^40 can be told apart: lower the rate or make the run shorter"
+    )]
+    TooManySessions(f64),
     /// Shedding in a closed loop.
     #[error(
         "a user of a closed loop who is shed asks again at once, for ever: use fewer users, or let them queue"

@@ -6,7 +6,7 @@ use crate::plan::Load;
 use crate::series::{Metric, Series};
 use crate::stats::Kendall;
 use crate::validity::{UnknownCheck, Validity};
-use crate::{Generator, Plan};
+use crate::{Generator, Plan, SessionCounts};
 use openloop_measurer::{Kind, Snapshot};
 use openloop_sched::Offset;
 use std::time::Duration;
@@ -31,6 +31,7 @@ pub(crate) struct Parts {
     pub(crate) environment: Environment,
     pub(crate) generator: Generator,
     pub(crate) interrupted: Option<Offset>,
+    pub(crate) sessions: Option<SessionCounts>,
 }
 
 /// Whether the arrivals came whatever the service did.
@@ -39,16 +40,19 @@ pub(crate) struct Parts {
 pub enum LoopKind {
     /// They did.
     Open,
+    /// Sessions did, and within a session each request waited for the answer before.
+    PartlyOpen,
     /// They waited for answers.
     Closed,
 }
 
 impl LoopKind {
-    /// Name in reports: `open`, `closed`.
+    /// Name in reports: `open`, `partly_open`, `closed`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             LoopKind::Open => "open",
+            LoopKind::PartlyOpen => "partly_open",
             LoopKind::Closed => "closed",
         }
     }
@@ -133,21 +137,38 @@ impl Run {
         self.validity.waive(name)
     }
 
-    /// Whether it was an open loop.
+    /// Whether it was an open loop, or partly open, or closed.
     #[must_use]
     pub fn loop_kind(&self) -> LoopKind {
         match self.plan().load() {
             Load::Open { .. } => LoopKind::Open,
+            Load::PartlyOpen { .. } => LoopKind::PartlyOpen,
             Load::Closed { .. } => LoopKind::Closed,
         }
     }
 
-    /// The rate asked for, per second; `None` for a profile, a trace or a closed loop, which have no one rate.
+    /// What became of the sessions, where arrivals came in sessions.
+    #[must_use]
+    pub fn sessions(&self) -> Option<&SessionCounts> {
+        self.parts.sessions.as_ref()
+    }
+
+    /// The rate of arrivals asked for, per second; `None` for a profile, a trace, sessions or a closed loop, which
+    /// have no one rate of arrivals.
     #[must_use]
     pub fn asked_per_second(&self) -> Option<f64> {
         match self.plan().load() {
             Load::Open { asked, .. } => asked.map(|rate| rate.as_per_second()),
-            Load::Closed { .. } => None,
+            Load::PartlyOpen { .. } | Load::Closed { .. } => None,
+        }
+    }
+
+    /// The rate of sessions asked for, per second; `None` where arrivals do not come in sessions, or at no one rate.
+    #[must_use]
+    pub fn asked_sessions_per_second(&self) -> Option<f64> {
+        match self.plan().load() {
+            Load::PartlyOpen { asked, .. } => asked.map(|rate| rate.as_per_second()),
+            Load::Open { .. } | Load::Closed { .. } => None,
         }
     }
 
@@ -206,8 +227,8 @@ impl Run {
     /// Whether the backlog grew over the steady phase: Kendall's τ over the means of twelve parts of it, of the
     /// response and of the number in flight, both rising at the level of 1 %.
     ///
-    /// `None` unless there is one rate asked for: where the rate itself changes, or the users wait for answers, a
-    /// rise says nothing; and `None` where a twelfth of the phase has no arrival.
+    /// `None` unless there is one rate of arrivals asked for: where the rate itself changes, users wait for answers,
+    /// or sessions accumulate, a rise says nothing; and `None` where a twelfth of the phase has no arrival.
     #[must_use]
     pub fn backlog(&self) -> Option<Backlog> {
         self.asked_per_second()?;

@@ -159,7 +159,7 @@ impl Validity {
                 books::in_range(run),
                 books::kinds_named(run),
                 machine::target(run),
-                machine::closed_loop(run),
+                machine::open_loop(run),
             ]
             .into_iter()
             .chain(machine::all(run))

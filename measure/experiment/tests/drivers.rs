@@ -3,11 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 use openloop_experiment::drive::DriveError;
-use openloop_experiment::{InFlight, Lifecycle, Plan, Run, TimeoutFrom, Work, drive, labelled};
+use openloop_experiment::{
+    InFlight, Lifecycle, OnFailure, Plan, Run, Step, TimeoutFrom, Work, drive, labelled,
+};
 use openloop_measurer::{Counts, Describe, Kind, Verdict};
 use openloop_sched::{Precision, Rate, Ticket};
+use openloop_workload::sessions::Sessions;
 use proptest::prelude::*;
-use std::sync::Once;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, Once};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
@@ -99,6 +103,8 @@ struct Case {
     precision: Precision,
     stop_after_ms: Option<u64>,
     abort: bool,
+    /// Mean steps, mean think time in milliseconds, and what follows a failure.
+    sessions: Option<(u32, u32, OnFailure)>,
 }
 
 fn cases() -> impl Strategy<Value = Case> {
@@ -122,9 +128,14 @@ fn cases() -> impl Strategy<Value = Case> {
         precision,
         prop::option::of(0_u64..60),
         any::<bool>(),
+        prop::option::of((
+            1_u32..12,
+            0_u32..9,
+            prop_oneof![Just(OnFailure::End), Just(OnFailure::Continue)],
+        )),
     )
         .prop_map(
-            |(seed, rate, in_flight, timeout, drain_ms, precision, stop_after_ms, abort)| Case {
+            |(
                 seed,
                 rate,
                 in_flight,
@@ -133,6 +144,17 @@ fn cases() -> impl Strategy<Value = Case> {
                 precision,
                 stop_after_ms,
                 abort,
+                sessions,
+            )| Case {
+                seed,
+                rate,
+                in_flight,
+                timeout,
+                drain_ms,
+                precision,
+                stop_after_ms,
+                abort,
+                sessions,
             },
         )
 }
@@ -151,6 +173,18 @@ fn plan(case: Case) -> Plan {
         .seed(case.seed);
     if let Some((ms, from)) = case.timeout {
         plan = plan.timeout(Duration::from_millis(ms)).timeout_from(from);
+    }
+    if let Some((steps, think_ms, on_failure)) = case.sessions {
+        let steps = format!("exponential:{steps}").parse().unwrap();
+        let think = match think_ms {
+            0 => "fixed:0".parse().unwrap(),
+            ms => format!("exponential:{}", f64::from(ms) / 1e3)
+                .parse()
+                .unwrap(),
+        };
+        plan = plan
+            .sessions(Sessions::new(steps, think).unwrap())
+            .on_failure(on_failure);
     }
     plan.build().unwrap()
 }
@@ -228,8 +262,24 @@ fn balanced(run: &Run, case: Case) {
     assert!(counts.balances(), "{counts:?}");
     assert_eq!((counts.waiting, counts.in_flight), (0, 0), "{counts:?}");
     assert!(run.snapshot().obeys_littles_law());
+    if let Some(sessions) = run.sessions() {
+        assert_eq!(sessions.steps + counts.unsent, counts.scheduled);
+        let ended = sessions.finished + sessions.ended_early;
+        assert_eq!(ended + sessions.unfinished(), sessions.started);
+        if let Some((_, _, OnFailure::Continue)) = case.sessions {
+            assert_eq!(sessions.ended_early, 0);
+        }
+    }
     if run.interrupted().is_none() {
-        assert_eq!(counts.scheduled, run.plan().preview().unwrap().total);
+        let planned = run.plan().preview().unwrap().total;
+        if case.sessions.is_none() {
+            assert_eq!(counts.scheduled, planned);
+        } else {
+            assert!(counts.scheduled >= planned);
+        }
+        let name = "fired_as_scheduled";
+        let check = run.validity().checks().iter().find(|c| c.name == name);
+        assert!(check.unwrap().pass, "{check:?}");
     } else {
         assert!(case.stop_after_ms.is_some());
     }
@@ -284,6 +334,46 @@ proptest! {
             finish(drive::sharded(&plan(case), shards, factory), case).await
         });
         run.iter().for_each(|run| balanced(run, case));
+    }
+
+    #[test]
+    fn sessions_ask_the_same_whatever_the_driver(seed in any::<u64>(), shards in 1_usize..4) {
+        // All sessions come in the first 50 ms, and have time to end.
+        let sessions = Sessions::new(
+            "exponential:4".parse().unwrap(),
+            "exponential:0.002".parse().unwrap(),
+        );
+        let sessions = sessions.unwrap();
+        let plan = Plan::profile("1000/50ms,0/60s".parse().unwrap())
+            .sessions(sessions.clone())
+            .seed(seed)
+            .build()
+            .unwrap();
+        let seen = Arc::new(Mutex::new(BTreeSet::new()));
+        let work = {
+            let seen = seen.clone();
+            move |ticket: Ticket| {
+                assert!(seen.lock().unwrap().insert(ticket.seq));
+                async {}
+            }
+        };
+        let of_shards = work.clone();
+        let on_shards = runtime(0).block_on(async {
+            let factory = move |_| {
+                let work = of_shards.clone();
+                async move { Ok::<_, std::convert::Infallible>(work) }
+            };
+            drive::sharded(&plan, shards, factory).await.unwrap()
+        });
+        let on_shards = (on_shards.sessions().copied(), std::mem::take(&mut *seen.lock().unwrap()));
+        let shared = runtime(2).block_on(async { drive::shared(&plan, work).await.unwrap() });
+        prop_assert_eq!(on_shards.0, shared.sessions().copied());
+        prop_assert_eq!(&on_shards.1, &*seen.lock().unwrap());
+        let expected: BTreeSet<u64> = (0..plan.preview().unwrap().total)
+            .flat_map(|session| (0..sessions.steps(seed, session)).map(move |step| (session, step)))
+            .map(|(session, step)| Step::new(session, step).unwrap().seq())
+            .collect();
+        prop_assert_eq!(on_shards.1, expected);
     }
 
     #[test]

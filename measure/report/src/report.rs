@@ -2,7 +2,7 @@
 
 use crate::schema::{
     self, Arrivals, Backlog, Closed, Environment, Generator, Health, Interval, Kind, Latency,
-    Limits, Objective, PhaseArrivals, Summary, Validity, WorstWindow, finite, nanos,
+    Limits, Objective, PhaseArrivals, Sessions, Summary, Validity, WorstWindow, finite, nanos,
 };
 use openloop_experiment::{Judgement, Run};
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,8 @@ pub struct Report {
     /// `open`, `partly_open` or `closed`.
     #[serde(rename = "loop")]
     pub loop_kind: String,
-    /// Arrivals per second, as asked; `None` for a profile, a trace or a closed loop, which have no one rate.
+    /// Arrivals per second, as asked; `None` for a profile, a trace, sessions or a closed loop, which have no one rate
+    /// of arrivals.
     pub asked_rate: Option<f64>,
     /// Arrivals of the realised schedule in the steady phase, per second of it.
     pub offered_rate: Option<f64>,
@@ -45,7 +46,7 @@ pub struct Report {
     /// When, in nanoseconds of the run.
     #[serde(default)]
     pub interrupted_at_ns: Option<u64>,
-    /// How many arrivals the whole schedule has; `None` in a closed loop.
+    /// How many arrivals the whole schedule has; `None` where some depend on the service.
     #[serde(default)]
     pub planned: Option<u64>,
     /// Arrivals of the whole run.
@@ -97,6 +98,9 @@ pub struct Report {
     /// The users of a closed loop.
     #[serde(default)]
     pub closed: Option<Closed>,
+    /// The sessions of a partly open one.
+    #[serde(default)]
+    pub sessions: Option<Sessions>,
     /// The statement of the problem that the run answers, where there is one.
     pub problem: Option<serde_json::Value>,
     /// From which the schedule was drawn.
@@ -111,7 +115,11 @@ impl Report {
     pub fn new(run: &Run) -> Self {
         let snapshot = run.snapshot();
         let steady = snapshot.steady();
-        let preview = run.plan().preview();
+        // What the schedule has are sessions, where there are sessions.
+        let preview = match run.plan().sessions() {
+            Some(_) => None,
+            None => run.plan().preview(),
+        };
         Report {
             schema: schema::tag(),
             tool: Some(format!("openloop {}", env!("CARGO_PKG_VERSION"))),
@@ -144,6 +152,7 @@ impl Report {
             health: Some(Health::of(run)),
             limits: Some(Limits::of(run.plan())),
             closed: Closed::of(run.plan()),
+            sessions: Sessions::of(run),
             problem: None,
             seed: run.plan().seed(),
         }

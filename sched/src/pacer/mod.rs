@@ -3,6 +3,7 @@
 mod alarm;
 mod clock;
 mod fallback;
+mod inserted;
 mod precision;
 mod spin;
 #[cfg(target_os = "linux")]
@@ -10,8 +11,6 @@ mod timerfd;
 mod window;
 
 use std::fmt;
-use std::iter::Chain;
-use std::option;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -23,6 +22,7 @@ use tokio::time::Instant;
 use self::alarm::Alarm;
 pub use self::clock::clock_is_paused;
 pub use self::fallback::{Fallback, PacerError};
+use self::inserted::Inserted;
 pub use self::precision::{Precision, PrecisionError};
 use self::spin::Spin;
 use self::window::Window;
@@ -59,7 +59,11 @@ use crate::{Due, Offset, Ticket};
 /// ```
 pub struct Pacer<I> {
     tickets: I,
+    /// The next of `tickets`.
     next: Option<Ticket>,
+    inserted: Inserted,
+    /// Until when it waits for arrivals to be inserted, though none is left.
+    open_until: Offset,
     start: Instant,
     alarm: Alarm,
     window: Window,
@@ -103,6 +107,8 @@ impl<I: Iterator<Item = Ticket>> Pacer<I> {
         Ok(Pacer {
             next: tickets.next(),
             tickets,
+            inserted: Inserted::default(),
+            open_until: Offset::ZERO,
             start,
             alarm,
             window: Window::up_to(window),
@@ -135,8 +141,15 @@ impl<I: Iterator<Item = Ticket>> Pacer<I> {
     }
 
     /// The arrivals not released yet, in order: those that were due and never sent, and those still ahead.
-    pub fn into_remaining(self) -> Chain<option::IntoIter<Ticket>, I> {
-        self.next.into_iter().chain(self.tickets)
+    pub fn into_remaining(self) -> impl Iterator<Item = Ticket> {
+        let mut inserted = self.inserted;
+        let mut scheduled = self.next.into_iter().chain(self.tickets).peekable();
+        std::iter::from_fn(
+            move || match inserted.or_earlier(scheduled.peek().copied()) {
+                (_, true) => inserted.pop(),
+                (_, false) => scheduled.next(),
+            },
+        )
     }
 }
 
@@ -149,8 +162,61 @@ impl<I> Pacer<I> {
 
     /// The next arrival to release; `None` when all have been.
     #[must_use]
-    pub fn peek(&self) -> Option<&Ticket> {
-        self.next.as_ref()
+    pub fn peek(&self) -> Option<Ticket> {
+        self.inserted.or_earlier(self.next).0
+    }
+
+    /// Releases `ticket` as well, in its turn among the others, and as precisely: an arrival that became known only
+    /// in the course of the run, such as the next request of a user who has just been answered. One whose instant
+    /// has passed is released at once, and its lag says how late that is.
+    ///
+    /// Inserting takes O(log n), where n inserted arrivals are ahead. Whoever inserts outside the task that polls the
+    /// pacer must wake that task.
+    ///
+    /// # Examples
+    /// A user who asks again 5 ms after each answer, while others come every 10 ms:
+    /// ```
+    /// use openloop_sched::{Arrivals, Pacer, Precision, Schedule, Ticket};
+    /// use std::{future::poll_fn, pin::Pin, time::Duration};
+    /// use futures_core::Stream;
+    /// use tokio::time::Instant;
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let schedule = Schedule::new("100/30ms".parse()?, Arrivals::Constant, 1);
+    /// let mut pacer = Pacer::new(schedule, Instant::now(), Precision::default())?;
+    /// let mut released = Vec::new();
+    /// while let Some(due) = poll_fn(|cx| Pin::new(&mut pacer).poll_next(cx)).await {
+    ///     released.push((due.ticket.seq, due.fired.as_duration().as_millis()));
+    ///     if due.ticket.seq == 0 {
+    ///         let intended = due.fired.saturating_add(Duration::from_millis(5));
+    ///         pacer.insert(Ticket { seq: 100, intended });
+    ///     }
+    /// }
+    /// assert_eq!(released, [(0, 0), (100, 5), (1, 10), (2, 20)]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn insert(&mut self, ticket: Ticket) {
+        if self
+            .peek()
+            .is_none_or(|next| ticket.intended < next.intended)
+        {
+            // It is not what the alarm was set for.
+            self.waiting = None;
+        }
+        self.inserted.push(ticket);
+    }
+
+    /// Waits until `until` before it ends, though no arrival is left: more may be [inserted](Pacer::insert). An
+    /// earlier instant takes that back, and [`Offset::ZERO`] makes it end with its last arrival, as a new pacer does.
+    ///
+    /// A pacer that has ended goes on when an arrival is inserted.
+    pub fn stay_open(&mut self, until: Offset) {
+        if until != self.open_until && self.peek().is_none() {
+            self.waiting = None;
+        }
+        self.open_until = until;
     }
 
     /// The precision in force.
@@ -244,10 +310,13 @@ impl<I: Iterator<Item = Ticket>> Stream for Pacer<I> {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Due>> {
         let pacer = self.get_mut();
-        let Some(ticket) = pacer.next else {
-            return Poll::Ready(None);
+        let (ticket, is_inserted) = pacer.inserted.or_earlier(pacer.next);
+        let until = match ticket {
+            Some(ticket) => ticket.intended,
+            None if pacer.open_until > Offset::ZERO => pacer.open_until,
+            None => return Poll::Ready(None),
         };
-        let intended = signed(u128::from(ticket.intended.as_nanos()));
+        let intended = signed(u128::from(until.as_nanos()));
         loop {
             let now = pacer.now();
             if pacer.spin.resumed(now) && clock_is_paused() {
@@ -258,10 +327,17 @@ impl<I: Iterator<Item = Ticket>> Stream for Pacer<I> {
                 pacer.window.learn(now - alarm);
             }
             if now >= intended {
+                let Some(ticket) = ticket else {
+                    return Poll::Ready(None);
+                };
                 if pacer.released >= pacer.burst {
                     return pacer.give_way(cx);
                 }
-                pacer.next = pacer.tickets.next();
+                if is_inserted {
+                    pacer.inserted.pop();
+                } else {
+                    pacer.next = pacer.tickets.next();
+                }
                 return Poll::Ready(Some(pacer.release(ticket, now)));
             }
             if pacer.is_awake(now) {
@@ -299,7 +375,7 @@ impl<I> Unpin for Pacer<I> {}
 impl<I> fmt::Debug for Pacer<I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pacer")
-            .field("next", &self.next)
+            .field("next", &self.peek())
             .field("precision", &self.precision)
             .field("fallback", &self.fallback)
             .field("max_lag", &self.max_lag)
@@ -346,10 +422,10 @@ mod tests {
 
     #[tokio::test]
     async fn it_yields_while_it_is_to_stay_awake_and_sleeps_afterwards() {
-        // The first arrival is hours away.
+        // The first arrival is 12 minutes away.
         let schedule = Schedule::new("0.0001/100000s".parse().unwrap(), Arrivals::Poisson, 1);
         let pacer = |precision| Pacer::new(schedule.clone(), Instant::now(), precision).unwrap();
-        let long = Offset::from(Duration::from_secs(1_000));
+        let long = Offset::from(Duration::from_secs(700));
 
         let mut awake = pacer(Precision::SPIN);
         assert!(awake.peek().unwrap().intended > long);

@@ -25,9 +25,9 @@ impl LiveTasks {
         }
     }
 
-    /// Whether there is one, as far as this thread has seen.
-    pub(crate) fn any(&self) -> bool {
-        self.tasks.load(Ordering::Relaxed) > 0
+    /// How many there are, as far as this thread has seen.
+    pub(crate) fn count(&self) -> u64 {
+        self.tasks.load(Ordering::Relaxed)
     }
 
     /// Waits until no task is alive.

@@ -4,9 +4,11 @@ mod error;
 mod live;
 mod pump;
 mod serve;
+mod sessions;
 mod shard;
 mod stop;
 mod users;
+mod vigil;
 
 pub use error::DriveError;
 pub use shard::{ShardOf, sharded};
@@ -17,12 +19,14 @@ use crate::generator::{Cpu, Generator, PumpStats};
 use crate::health::Health;
 use crate::plan::Load;
 use crate::run::{Parts, Run};
-use crate::{Plan, Work};
+use crate::{Plan, SessionCounts, Work};
 use openloop_measurer::{Live, Recorder};
 use openloop_sched::{Due, clock_is_paused};
-use pump::pump;
+use pump::Pump;
 use serve::{Alive, Shared, places};
+use sessions::{Successors, Then};
 use std::future::{Future, IntoFuture};
+use std::ops::Add;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -202,35 +206,36 @@ where
     let simulated = clock_is_paused();
     let recorder = monitor.begin();
     let shared = Shared::new(work, recorder.clone(), plan.limits(), places(plan.limits()));
+    let mut successors = Successors::of(plan, &recorder);
     let mut stats = match plan.load() {
         Load::Open {
             schedule,
             precision,
             ..
+        }
+        | Load::PartlyOpen {
+            schedule,
+            precision,
+            ..
         } => {
-            let launch = |due: Due| {
-                if let Some((arrival, admission)) = shared.admit(due) {
-                    let alive = Alive::new(&shared);
-                    tokio::spawn(async move {
-                        let shared = alive.shared();
-                        // This runtime goes on after the run: what outlives the drain is cut off.
-                        tokio::select! {
-                            biased;
-                            _ = shared.serve(arrival, admission) => {}
-                            () = shared.live.cut_off() => {}
-                        }
-                    });
-                }
-            };
-            pump(
-                schedule.clone(),
-                *precision,
-                &shared,
+            let succession = successors.as_ref().map(Successors::succession);
+            let pump = Pump {
+                shared: &shared,
                 stop,
-                Cpu::of_process,
-                launch,
-            )
-            .await?
+                cpu: Cpu::of_process,
+                successors: successors.as_mut(),
+            };
+            let (schedule, precision) = (schedule.clone(), *precision);
+            match succession {
+                None => {
+                    let launch = |due| launch(&shared, due, ());
+                    pump.run(schedule, precision, launch).await?
+                }
+                Some(of) => {
+                    let launch = |due: Due| launch(&shared, due, of.begin(due.ticket));
+                    pump.run(schedule, precision, launch).await?
+                }
+            }
         }
         Load::Closed { users, think } => {
             let users = Users::new(*users, *think, plan.layout().clone());
@@ -251,11 +256,35 @@ where
         }
     };
     stats.aborted = drain(&shared, stop, plan.limits().drain).await;
+    stats.sessions = successors.map(|successors| successors.settle(&shared, stop));
     shared.live.cut();
     shared.live.none().await;
-    let aborted = stats.aborted;
+    let ends = [Ends::of(&stats)];
     let generator = Generator::on_runtime(simulated, stats);
-    Ok(assemble(monitor, &recorder, generator, aborted, before))
+    Ok(assemble(monitor, &recorder, generator, &ends, before))
+}
+
+/// Takes up a released arrival in a task of its own, unless it is shed.
+fn launch<W, T>(shared: &Arc<Shared<W>>, due: Due, then: T)
+where
+    W: Work + Send + Sync,
+    W::Output: Send,
+    W::Future: Send,
+    W::Classify: Send + Sync,
+    T: Then + Send,
+{
+    if let Some((arrival, admission)) = shared.admit(due) {
+        let alive = Alive::new(shared);
+        tokio::spawn(async move {
+            let shared = alive.shared();
+            // This runtime goes on after the run: what outlives the drain is cut off.
+            tokio::select! {
+                biased;
+                sample = shared.serve(arrival, admission) => then.ended(&sample),
+                () = shared.live.cut_off() => {}
+            }
+        });
+    }
 }
 
 /// Waits until the users of a closed loop have retired, or the run is stopped.
@@ -288,14 +317,32 @@ async fn drain<W: Work>(shared: &Shared<W>, stop: &Stop, limit: Duration) -> boo
     }
 }
 
+/// How a driver ended.
+#[derive(Clone, Copy)]
+struct Ends {
+    aborted: bool,
+    sessions: Option<SessionCounts>,
+}
+
+impl Ends {
+    fn of(stats: &PumpStats) -> Self {
+        Ends {
+            aborted: stats.aborted,
+            sessions: stats.sessions,
+        }
+    }
+}
+
 /// Puts the result together, once nothing is in flight any more.
 fn assemble(
     monitor: &Monitor,
     recorder: &Recorder,
     generator: Generator,
-    aborted: bool,
+    ends: &[Ends],
     before: Before,
 ) -> Run {
+    let aborted = ends.iter().any(|driver| driver.aborted);
+    let sessions = ends.iter().filter_map(|driver| driver.sessions);
     let end = monitor.plan.layout().end();
     let stopped_at = monitor.stop.stopped_at(recorder.start());
     Run::new(Parts {
@@ -306,5 +353,6 @@ fn assemble(
         generator,
         // A stop after the last arrival changes nothing, unless it cut off what was still in flight.
         interrupted: stopped_at.filter(|at| *at < end || aborted),
+        sessions: sessions.reduce(Add::add),
     })
 }

@@ -1,9 +1,10 @@
 //! A run on threads of its own.
 
-use super::pump::pump;
+use super::pump::Pump;
 use super::serve::{Alive, Shared, places};
+use super::sessions::{Successors, Then};
 use super::users::Users;
-use super::{Drive, DriveError, Monitor, assemble, drain, users_stats};
+use super::{Drive, DriveError, Ends, Monitor, assemble, drain, users_stats};
 use crate::environment::Before;
 use crate::generator::{Cpu, Generator, PumpStats};
 use crate::health::Health;
@@ -140,7 +141,7 @@ where
             let recorder = monitor.begin();
             let places = places(plan.limits());
             let users = match plan.load() {
-                Load::Open { .. } => None,
+                Load::Open { .. } | Load::PartlyOpen { .. } => None,
                 Load::Closed { users, think } => {
                     Some(Users::new(*users, *think, plan.layout().clone()))
                 }
@@ -171,9 +172,9 @@ where
             (None, None) => Err(DriveError::StoppedInSetUp),
         }
     })?;
-    let aborted = stats.iter().any(|shard| shard.aborted);
+    let ends: Vec<_> = stats.iter().map(Ends::of).collect();
     let generator = Generator::on_threads(&stats);
-    Ok(assemble(monitor, &recorder, generator, aborted, before))
+    Ok(assemble(monitor, &recorder, generator, &ends, before))
 }
 
 /// One shard, on its thread; `None` if it was never told to begin.
@@ -227,9 +228,16 @@ async fn drive_shard<W: Work>(
 ) -> Result<PumpStats, DriveError> {
     let (plan, stop) = (&*monitor.plan, &monitor.stop);
     let shared = Shared::new(work, go.recorder.clone(), plan.limits(), go.places);
+    // A session stays on its shard.
+    let mut successors = Successors::of(plan, &go.recorder);
     let mut stats = match (plan.load(), go.users) {
         (
             Load::Open {
+                schedule,
+                precision,
+                ..
+            }
+            | Load::PartlyOpen {
                 schedule,
                 precision,
                 ..
@@ -237,15 +245,23 @@ async fn drive_shard<W: Work>(
             _,
         ) => {
             let share = schedule.clone().shard(of.index as u64, of.count as u64)?;
-            let launch = |due: Due| {
-                if let Some((arrival, admission)) = shared.admit(due) {
-                    let alive = Alive::new(&shared);
-                    tokio::task::spawn_local(async move {
-                        alive.shared().serve(arrival, admission).await;
-                    });
-                }
+            let succession = successors.as_ref().map(Successors::succession);
+            let pump = Pump {
+                shared: &shared,
+                stop,
+                cpu: Cpu::of_thread,
+                successors: successors.as_mut(),
             };
-            pump(share, *precision, &shared, stop, Cpu::of_thread, launch).await?
+            match succession {
+                None => {
+                    let launch = |due| launch(&shared, due, ());
+                    pump.run(share, *precision, launch).await?
+                }
+                Some(of) => {
+                    let launch = |due: Due| launch(&shared, due, of.begin(due.ticket));
+                    pump.run(share, *precision, launch).await?
+                }
+            }
         }
         (Load::Closed { .. }, users) => {
             let cpu = Cpu::of_thread();
@@ -259,5 +275,17 @@ async fn drive_shard<W: Work>(
         }
     };
     stats.aborted = drain(&shared, stop, plan.limits().drain).await;
+    stats.sessions = successors.map(|successors| successors.settle(&shared, stop));
     Ok(stats)
+}
+
+/// Takes up a released arrival in a task of its own, unless it is shed.
+fn launch<W: Work, T: Then>(shared: &Arc<Shared<W>>, due: Due, then: T) {
+    if let Some((arrival, admission)) = shared.admit(due) {
+        let alive = Alive::new(shared);
+        tokio::task::spawn_local(async move {
+            let sample = alive.shared().serve(arrival, admission).await;
+            then.ended(&sample);
+        });
+    }
 }

@@ -1,6 +1,7 @@
 //! Whether everything that was planned was sent, and is accounted for.
 
 use super::{Check, Severity, Unit, check};
+use crate::SessionCounts;
 use crate::run::Run;
 use crate::series::Metric;
 use openloop_measurer::Phase;
@@ -35,6 +36,9 @@ pub(super) fn fired_as_scheduled(run: &Run) -> Option<Check> {
     let preview = run.plan().preview()?;
     let steady = Phase::Steady.name();
     let (_, planned) = *preview.phases.iter().find(|(name, _)| *name == steady)?;
+    if let Some(sessions) = run.sessions() {
+        return Some(sessions_as_scheduled(run, sessions, planned));
+    }
     let counted = run.snapshot().steady_counts().scheduled;
     let difference = planned.abs_diff(counted);
     Some(
@@ -46,6 +50,26 @@ pub(super) fn fired_as_scheduled(run: &Run) -> Option<Check> {
         )
         .figures(difference as f64, 0.0, Unit::Count),
     )
+}
+
+/// First requests are held against the schedule, later ones against the requests that they follow.
+fn sessions_as_scheduled(run: &Run, sessions: &SessionCounts, planned: u64) -> Check {
+    let (due, followed) = (sessions.later_due, sessions.later_taken_up);
+    let first = sessions.started + sessions.first_unsent;
+    let scheduled = run.snapshot().counts().scheduled;
+    let difference = planned.abs_diff(sessions.due_in_steady)
+        + due.abs_diff(followed)
+        + scheduled.abs_diff(first + followed);
+    check(
+        "fired_as_scheduled",
+        Severity::Fault,
+        difference == 0,
+        format!(
+            "the schedule has {planned} sessions in the steady phase, and {} were taken up; {due} later requests became due in the run, and {followed} were taken up",
+            sessions.due_in_steady
+        ),
+    )
+    .figures(difference as f64, 0.0, Unit::Count)
 }
 
 pub(super) fn books_balance(run: &Run) -> Check {

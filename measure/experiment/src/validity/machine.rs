@@ -4,6 +4,9 @@ use super::{Check, Severity, Unit, check};
 use crate::Target;
 use crate::plan::Load;
 use crate::run::Run;
+use crate::series::Metric;
+use openloop_workload::sessions::Sessions;
+use std::time::Duration;
 
 /// A generator that is busier than this cannot be told from the service it measures.
 const BUSY_LIMIT: f64 = 0.6;
@@ -171,9 +174,11 @@ pub(super) fn target(run: &Run) -> Option<Check> {
     Some(check("target_elsewhere", Severity::Warning, !shares, why))
 }
 
-pub(super) fn closed_loop(run: &Run) -> Option<Check> {
+/// Whether what is due depends on the service.
+pub(super) fn open_loop(run: &Run) -> Option<Check> {
     match run.plan().load() {
         Load::Open { .. } => None,
+        Load::PartlyOpen { sessions, .. } => partly_open(run, sessions),
         Load::Closed { users, .. } => Some(check(
             "open_loop",
             Severity::Warning,
@@ -183,4 +188,27 @@ pub(super) fn closed_loop(run: &Run) -> Option<Check> {
             ),
         )),
     }
+}
+
+/// Sessions of one request each are an open loop.
+fn partly_open(run: &Run, sessions: &Sessions) -> Option<Check> {
+    let requests = sessions.mean_requests_per_session();
+    if requests <= 1.0 {
+        return None;
+    }
+    let mut why = format!(
+        "sessions of {requests:.1} requests in the mean: only their beginnings are set by the plan, and a service that slows down delays what follows, so the rate of requests is not the plan's alone"
+    );
+    let response = run.series(&Metric::Response).whole().exact.mean_ns();
+    let session = sessions.mean_session(Duration::from_secs_f64(response.unwrap_or(0.0) / 1e9));
+    let lead = run.plan().layout().steady().from.as_duration();
+    if lead < session {
+        why.push_str(&format!(
+            "; a session took {:.1} s in the mean and the steady phase began after {:.1} s, when sessions were still accumulating: make ramp-up and warm-up longer",
+            session.as_secs_f64(),
+            lead.as_secs_f64()
+        ));
+    }
+    let check = check("open_loop", Severity::Warning, false, why);
+    Some(check.figures(requests, 1.0, Unit::Count))
 }

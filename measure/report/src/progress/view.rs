@@ -44,6 +44,8 @@ pub(super) struct View {
     pub(super) now: Offset,
     pub(super) end: Offset,
     asked: Option<f64>,
+    /// Whether what is asked for are sessions.
+    in_sessions: bool,
     achieved: Option<f64>,
     counts: Counts,
     p50: Option<Value>,
@@ -70,6 +72,7 @@ impl View {
             asked: plan
                 .schedule()
                 .and_then(|schedule| schedule.profile().map(rate_now)),
+            in_sessions: plan.sessions().is_some(),
             achieved,
             counts: live.counts,
             p50: live.latest.as_ref().and_then(|latest| latest.p50),
@@ -103,7 +106,12 @@ impl View {
     pub(super) fn figures(&self) -> String {
         let mut figures = Vec::new();
         if let Some(asked) = self.asked {
-            figures.push(format!("asked {}", rate(asked.round())));
+            let what = if self.in_sessions {
+                "sessions"
+            } else {
+                "asked"
+            };
+            figures.push(format!("{what} {}", rate(asked.round())));
         }
         if let Some(achieved) = self.achieved {
             figures.push(format!("ok {}", rate(achieved.round())));
@@ -135,6 +143,7 @@ impl View {
             now: at(secs),
             end: at(40),
             asked: Some(2000.0),
+            in_sessions: false,
             achieved: Some(1998.4),
             counts,
             p50: Some(Value::Exact(1_230_000)),

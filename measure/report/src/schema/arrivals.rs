@@ -86,7 +86,7 @@ pub struct PhaseArrivals {
     pub from_ns: u64,
     /// First instant after it, as planned.
     pub to_ns: u64,
-    /// How many arrivals the schedule has in it; `None` in a closed loop.
+    /// How many arrivals the schedule has in it; `None` where some depend on the service.
     pub planned: Option<u64>,
     /// How they ended.
     pub arrivals: Arrivals,

@@ -22,7 +22,7 @@ pub use kind::{Kind, UNLABELLED};
 pub use latency::Latency;
 pub use machine::{Environment, Generator};
 pub use objective::{Finding, Objective};
-pub use setup::{Closed, Limits};
+pub use setup::{Closed, Limits, Sessions};
 pub use summary::{Part, Parts, Summary};
 pub use timeline::Interval;
 pub use validity::{Check, Validity};

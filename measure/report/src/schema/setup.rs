@@ -1,7 +1,7 @@
 //! What was asked of the run.
 
-use super::nanos;
-use openloop_experiment::{InFlight, Load, Plan, TimeoutFrom};
+use super::{finite, nanos};
+use openloop_experiment::{InFlight, Load, Plan, Run, TimeoutFrom};
 use serde::{Deserialize, Serialize};
 
 /// The limits on each arrival.
@@ -55,11 +55,65 @@ pub struct Closed {
 impl Closed {
     pub(crate) fn of(plan: &Plan) -> Option<Self> {
         match plan.load() {
-            Load::Open { .. } => None,
+            Load::Open { .. } | Load::PartlyOpen { .. } => None,
             Load::Closed { users, think } => Some(Closed {
                 users: *users as u64,
                 think_ns: nanos(*think),
             }),
         }
+    }
+}
+
+/// The sessions of a partly open loop.
+///
+/// Always `started = finished + ended_early + unfinished`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Sessions {
+    /// Sessions per second, as asked; `None` for a profile or a trace, which have no one rate.
+    pub asked_rate: Option<f64>,
+    /// How many sessions the whole schedule has.
+    pub planned: Option<u64>,
+    /// Sessions whose first request was released.
+    pub started: u64,
+    /// Sessions whose last request has ended.
+    pub finished: u64,
+    /// Sessions that ended before it, because a request of theirs was not served.
+    pub ended_early: u64,
+    /// Sessions that the end of the run cut off.
+    pub unfinished: u64,
+    /// Requests per session, in the mean of the plan.
+    pub planned_steps: Option<f64>,
+    /// Requests per session, in the mean of the run.
+    pub steps: Option<f64>,
+    /// The mean think time between an answer and the next request of a session.
+    pub think_ns: u64,
+    /// What a session does when a request of its is not served: `end` or `continue`.
+    pub on_failure: String,
+}
+
+impl Sessions {
+    pub(crate) fn of(run: &Run) -> Option<Self> {
+        let counts = run.sessions()?;
+        let Load::PartlyOpen {
+            sessions,
+            on_failure,
+            ..
+        } = run.plan().load()
+        else {
+            return None;
+        };
+        Some(Sessions {
+            asked_rate: run.asked_sessions_per_second().and_then(finite),
+            planned: run.plan().preview().map(|preview| preview.total),
+            started: counts.started,
+            finished: counts.finished,
+            ended_early: counts.ended_early,
+            unfinished: counts.unfinished(),
+            planned_steps: finite(sessions.mean_requests_per_session()),
+            steps: counts.mean_steps().and_then(finite),
+            think_ns: nanos(sessions.mean_think()),
+            on_failure: on_failure.name().to_owned(),
+        })
     }
 }

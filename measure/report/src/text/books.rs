@@ -54,7 +54,32 @@ pub(super) fn arrivals<W: io::Write>(report: &Report, page: &mut Page<W>) -> io:
         let text = format!("{}: {}", outcome.replace('_', " "), classes.join(", "));
         page.entry("", Tone::Doubtful, &text)?;
     }
-    Ok(())
+    sessions(report, page)
+}
+
+/// What became of the sessions, where there are any.
+fn sessions<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+    let Some(sessions) = &report.sessions else {
+        return Ok(());
+    };
+    let mut text = format!(
+        "{} started = {} finished + {} ended early + {} cut off by the end",
+        count(sessions.started),
+        count(sessions.finished),
+        count(sessions.ended_early),
+        count(sessions.unfinished)
+    );
+    if let Some(steps) = sessions.steps {
+        text.push_str(&format!("; {steps:.2} requests each"));
+    }
+    if let Some(planned) = sessions.planned.filter(|_| report.interrupted) {
+        text.push_str(&format!("; {} were planned", count(planned)));
+    }
+    let tone = match sessions.ended_early {
+        0 => Tone::Plain,
+        _ => Tone::Doubtful,
+    };
+    page.entry("sessions", tone, &text)
 }
 
 /// The backlog, what was left over, what the generator cost, and what the reader should know.
@@ -95,6 +120,11 @@ fn backlog<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> 
             page.entry("backlog", Tone::Bad, &text)
         }
         Some(_) => page.entry("backlog", Tone::Plain, "no significant growth"),
+        None if report.sessions.is_some() => page.entry(
+            "backlog",
+            Tone::Plain,
+            "not judged: sessions that accumulate would look the same",
+        ),
         None => page.entry(
             "backlog",
             Tone::Plain,

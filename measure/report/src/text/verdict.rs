@@ -5,6 +5,7 @@ use super::style::Tone;
 use super::table::columns;
 use super::units::{count, length, rate};
 use crate::Report;
+use crate::schema::Sessions;
 use std::io;
 
 /// The verdict, whether the run may be believed, and what kind of run it was.
@@ -82,14 +83,15 @@ fn setup<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
     let steady = report.phases.iter().find(|phase| phase.name == "steady");
     let lead = steady.map_or(0, |steady| steady.from_ns);
     let measured = length(report.steady_ns);
-    let mut load = match (report.asked_rate, &report.closed) {
-        (Some(asked), _) => format!("{} in an open loop, {measured} measured", rate(asked)),
-        (None, Some(closed)) => format!(
+    let mut load = match (report.asked_rate, &report.sessions, &report.closed) {
+        (Some(asked), ..) => format!("{} in an open loop, {measured} measured", rate(asked)),
+        (None, Some(sessions), _) => format!("{}, {measured} measured", of_sessions(sessions)),
+        (None, None, Some(closed)) => format!(
             "{} users in a closed loop, {} of think time, {measured} measured",
             count(closed.users),
             length(closed.think_ns),
         ),
-        (None, None) => format!("a rate that changes, {measured} measured"),
+        (None, None, None) => format!("a rate that changes, {measured} measured"),
     };
     if lead > 0 {
         load.push_str(&format!(" after {} of ramp-up and warm-up", length(lead)));
@@ -97,6 +99,18 @@ fn setup<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
     load.push_str(&format!("; seed {}", report.seed));
     page.entry("load", Tone::Plain, &load)?;
     limits(report, page)
+}
+
+fn of_sessions(sessions: &Sessions) -> String {
+    let arriving = match sessions.asked_rate {
+        Some(asked) => format!("sessions at {}", rate(asked)),
+        None => "sessions at a rate that changes".to_owned(),
+    };
+    let steps = sessions.planned_steps.unwrap_or_default();
+    format!(
+        "{arriving} in a partly open loop, {steps:.1} requests each in the mean, {} of think time",
+        length(sessions.think_ns)
+    )
 }
 
 /// What held arrivals back, where anything could.

@@ -3,10 +3,11 @@
 //! The clock ticks in milliseconds, so a service of 100 ms stands for one of 100 µs: the millisecond is then within
 //! the generator's allowance of 2 %.
 
-use openloop_experiment::{Lifecycle, Plan, PlanBuilder, Run, drive, labelled};
+use openloop_experiment::{Lifecycle, Plan, PlanBuilder, Run, Step, drive, in_sessions, labelled};
 use openloop_measurer::{Describe, Details, Kind, Verdict};
 use openloop_report::Report;
 use openloop_sched::{Arrivals, Rate};
+use openloop_workload::sessions::Sessions;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Mutex;
@@ -123,6 +124,29 @@ pub(crate) async fn calm() -> Run {
     drive::shared(&open(20.0).build().unwrap(), work)
         .await
         .unwrap()
+}
+
+/// Sessions of three requests at 5/s, of which every tenth fails its second.
+pub(crate) async fn partly_open() -> Run {
+    let sessions = Sessions::new("fixed:3".parse().unwrap(), "fixed:0.5".parse().unwrap());
+    let plan = open(5.0).sessions(sessions.unwrap()).build().unwrap();
+    let work = in_sessions(|step: Step| async move {
+        sleep(ms(100)).await;
+        match step.index() == 1 && step.session().is_multiple_of(10) {
+            true => Err(Refused),
+            false => Ok(()),
+        }
+    });
+    drive::shared(&plan, work).await.unwrap()
+}
+
+/// What a service says to a user whom it does not want.
+struct Refused;
+
+impl Describe for Refused {
+    fn verdict(&self) -> Verdict {
+        Verdict::Failed("refused")
+    }
 }
 
 /// A closed loop of three users that is stopped in the middle of its steady phase.

@@ -1,5 +1,5 @@
 use crate::fixture::{
-    calm, mixed, on_any_machine, overloaded, polymorphic, stopped, stopped_early,
+    calm, mixed, on_any_machine, overloaded, partly_open, polymorphic, stopped, stopped_early,
 };
 use crate::golden::assert_golden;
 use openloop_experiment::{Run, Slo};
@@ -74,6 +74,17 @@ async fn a_stopped_closed_loop_reads_like_this() {
         first.contains("INTERRUPTED") && first.contains("CLOSED LOOP"),
         "{first}"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_partly_open_loop_reads_like_this() {
+    let report = judged(partly_open().await, "p99<=1s, errors<=5%");
+    assert_golden("sessions.txt", &plain(&report));
+    let sessions = report.sessions.unwrap();
+    let ended = sessions.finished + sessions.ended_early + sessions.unfinished;
+    assert_eq!(ended, sessions.started);
+    assert_eq!((report.planned, report.asked_rate), (None, None));
+    assert_eq!(report.loop_kind, "partly_open");
 }
 
 #[tokio::test(start_paused = true)]
