@@ -14,9 +14,9 @@ const EXACT: usize = 32;
 /// | P(W_q > t) → A e^(−θ t/S) | for large t, with e^θ − 1 = θ/ρ and A = (1 − ρ)/(θ − (1 − ρ)) |
 ///
 /// The law of the wait in the form of G. J. Franx, *A simple solution for the M/D/c waiting time distribution* (2001):
-/// all its terms are positive, while those of Erlang's form alternate and cancel. The queue lengths by V.
-/// Ramaswami's recursion (1988), without subtractions either. Beyond 32 services the limiting form has taken over, to
-/// 10⁻¹¹ of it. Quantiles are right to 10⁻⁹ up to q = 1 − 10⁻⁶, and to 10⁻⁵ up to q = 1 − 10⁻¹⁰.
+/// all its terms are positive, while those of Erlang's form alternate and cancel. The queue lengths by V. Ramaswami's
+/// recursion (1988), without subtractions either. Beyond 32 services the limiting form has taken over, to 10⁻¹¹ of it
+/// for ρ ≥ 0.1, and for lower loads nothing is left there. Quantiles are right to 10⁻⁹ up to q = 1 − 10⁻⁶.
 ///
 /// ```
 /// use openloop_capacity::{MD1, Queue};

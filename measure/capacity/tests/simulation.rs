@@ -4,7 +4,7 @@
 //! seeds. That is one in two thousand for each, were seeds drawn anew: a failure is a defect and not bad luck.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-use openloop_capacity::{MD1, MG1, MM1, MMc, MMcK, Queue};
+use openloop_capacity::{GGc, MD1, MG1, MM1, MMc, MMcK, Queue};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Reverse;
@@ -189,5 +189,20 @@ fn short_and_long_services() {
     for rate in [100.0, 200.0] {
         let queue = MG1::from_second_moment(rate, 0.0029, 0.9 * 1e-6 + 0.1 * 4e-4).unwrap();
         compare(&queue, usize::MAX, None, short_or_long);
+    }
+}
+
+#[test]
+fn the_approximation_is_as_far_off_as_it_says() {
+    // Eight servers, constant services: too low by 10 % at ρ = 0.7 and by 3 % at 0.9.
+    for (load, ratio, tolerance) in [(0.7, 0.90, 0.02), (0.9, 0.97, 0.04)] {
+        let approximation = GGc::new(8.0 * load, 1.0, 8, 1.0, 0.0).unwrap();
+        let waits = (0..RUNS).map(|seed| run(seed, 8.0 * load, 8, usize::MAX, 1.0, |_| 1.0).wait);
+        let simulated = waits.sum::<f64>() / RUNS as f64;
+        let found = approximation.mean_wait() / simulated;
+        assert!(
+            (found - ratio).abs() < tolerance,
+            "{found}, not {ratio}, at {load}"
+        );
     }
 }
