@@ -11,7 +11,7 @@ use crate::{CapacityError, check, poisson};
 /// | a = λ S | offered load, in servers (erlang) |
 ///
 /// Poisson arrivals; services of any law. A. K. Erlang (1917). Computed from the tail of the Poisson law in about √c
-/// steps, to 10⁻¹² relative for c up to 10 000 and beyond; a probability smaller than `f64` can tell is 0.
+/// steps, to 10⁻¹¹ relative for c up to 10 000 and beyond; a probability smaller than `f64` can tell is 0.
 ///
 /// ```
 /// use openloop_capacity::erlang;
