@@ -2,10 +2,12 @@
 //!
 //! ```text
 //! loadgen http http://service.test/ --rate 2000 --slo "p99<=100ms" --json report.json
+//! loadgen sample keys zipf:1e6:0.99
 //! ```
 //!
 //! [`cli`] reads the flags, [`plan`] makes a plan of them, [`run`] carries it out. What differs between protocols is
-//! behind the trait [`protocol::Protocol`], one file each. The exit status says what came out: see [`exit::Status`].
+//! behind the trait [`protocol::Protocol`], one file each. [`sample`] shows what keys, values, mixes and traces are. The
+//! exit status says what came out: see [`exit::Status`].
 #![forbid(unsafe_code)]
 
 mod arrivals;
