@@ -14,6 +14,7 @@
 //! | model batch workers | [`Plan::closed`] |
 //! | measure from your own test suite | [`drive::shared`] |
 //! | load a service as hard as the machine can | [`drive::sharded`] |
+//! | tell several kinds of request apart | [`PlanBuilder::kinds`], [`labelled`], [`Run::series_of`] |
 //! | limit what is in flight, or for how long | [`InFlight`], [`Timeout`] |
 //! | fail a test when latency is too high | [`Slo`], [`Judgement::assert`] |
 //! | end early and keep the report | [`drive::Stop`] |
@@ -78,4 +79,4 @@ pub use series::{Metric, Series};
 pub use slo::{Bound, Finding, Judgement, Slo, SloError, Statistic, Verdict};
 pub use target::Target;
 pub use validity::{Check, Severity, Unit, UnknownCheck, Validity};
-pub use work::{Call, Classified, Work, any_requests, classified, requests};
+pub use work::{Call, Classified, Labelled, Work, any_requests, classified, labelled, requests};

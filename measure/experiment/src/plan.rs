@@ -1,7 +1,7 @@
 //! What a run will do, checked before anything is sent.
 
 use crate::{InFlight, Lifecycle, PlanError, Target, Timeout, TimeoutFrom};
-use openloop_measurer::{Layout, Span};
+use openloop_measurer::{Kinds, Layout, Span};
 use openloop_sched::{Arrivals, Bursts, Precision, Preview, Profile, Rate, Recorded, Schedule};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -35,6 +35,7 @@ pub struct Plan {
     load: Load,
     layout: Layout,
     limits: Limits,
+    kinds: Kinds,
     target: Target,
     seed: u64,
     /// Counted when first asked for.
@@ -126,6 +127,12 @@ impl Plan {
         self.limits
     }
 
+    /// The kinds of request that results are told apart by.
+    #[must_use]
+    pub fn kinds(&self) -> &Kinds {
+        &self.kinds
+    }
+
     /// Where the service runs.
     #[must_use]
     pub fn target(&self) -> Target {
@@ -185,6 +192,7 @@ pub struct PlanBuilder {
     timeout_from: TimeoutFrom,
     drain: Duration,
     precision: Precision,
+    kinds: Vec<String>,
     target: Target,
     seed: u64,
 }
@@ -202,6 +210,7 @@ impl PlanBuilder {
             timeout_from: TimeoutFrom::Intended,
             drain: DRAIN,
             precision: Precision::default(),
+            kinds: Vec::new(),
             target: Target::Unknown,
             seed: 1,
         }
@@ -262,6 +271,13 @@ impl PlanBuilder {
         self
     }
 
+    /// The names of the kinds of request, where there are several: results are then told apart by the
+    /// [kind](crate::Work::kind) of each arrival.
+    pub fn kinds<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.kinds = names.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Where the service runs, for the checks of validity.
     pub fn target(mut self, target: Target) -> Self {
         self.target = target;
@@ -312,6 +328,7 @@ impl PlanBuilder {
                 // A shorter drain would cut off what may still time out, and its age would say nothing.
                 drain: self.drain.max(self.timeout.unwrap_or_default()),
             },
+            kinds: Kinds::new(self.kinds)?,
             target: self.target,
             seed: self.seed,
             preview: Arc::default(),

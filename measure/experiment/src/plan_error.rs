@@ -1,6 +1,6 @@
 //! Why a plan cannot be run.
 
-use openloop_measurer::LayoutError;
+use openloop_measurer::{KindsError, LayoutError};
 use openloop_sched::ProfileError;
 use std::time::Duration;
 
@@ -22,6 +22,9 @@ pub enum PlanError {
     /// Phases that cannot be.
     #[error(transparent)]
     Layout(#[from] LayoutError),
+    /// Kinds of request that cannot be told apart.
+    #[error(transparent)]
+    Kinds(#[from] KindsError),
     /// A profile that cannot be.
     #[error(transparent)]
     Profile(#[from] ProfileError),

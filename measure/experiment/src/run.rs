@@ -7,7 +7,7 @@ use crate::series::{Metric, Series};
 use crate::stats::Kendall;
 use crate::validity::{UnknownCheck, Validity};
 use crate::{Generator, Plan};
-use openloop_measurer::Snapshot;
+use openloop_measurer::{Kind, Snapshot};
 use openloop_sched::Offset;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -182,7 +182,25 @@ impl Run {
     /// One latency over the steady phase.
     #[must_use]
     pub fn series(&self, metric: &Metric) -> Series {
-        Series::of(self.snapshot(), metric)
+        Series::of(self.snapshot().windows(), metric)
+    }
+
+    /// The same of one kind of request, or of the arrivals without a label. Empty if there are none.
+    ///
+    /// ```no_run
+    /// # fn read(run: &openloop_experiment::Run) -> Option<()> {
+    /// use openloop_experiment::Metric;
+    /// use openloop_measurer::Quantile;
+    ///
+    /// let write = run.plan().kinds().get("write")?;
+    /// println!("{:?}", run.series_of(write, &Metric::Response).quantile(Quantile::P99));
+    /// println!("{:?}", run.snapshot().of_kind(write).counts());
+    /// # Some(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn series_of(&self, kind: impl Into<Option<Kind>>, metric: &Metric) -> Series {
+        Series::of(self.snapshot().of_kind(kind).windows(), metric)
     }
 
     /// Whether the backlog grew over the steady phase: Kendall's τ over the means of twelve parts of it, of the

@@ -1,9 +1,7 @@
 //! A latency of a run, whole and by window.
 
 use crate::stats::section;
-use openloop_measurer::{
-    ClassStats, Histogram, Outcome, Population, Quantile, Section, Snapshot, Value,
-};
+use openloop_measurer::{ClassStats, Histogram, Outcome, Population, Quantile, Section, Value};
 use std::fmt;
 use std::str::FromStr;
 
@@ -61,9 +59,8 @@ impl Metric {
             Metric::Lag => total(|class| &class.lag),
             Metric::Pickup => total(|class| &class.pickup),
             Metric::Named(name) => section
-                .metrics()
-                .find(|(existing, _)| existing == name)
-                .map_or_else(Population::new, |(_, histogram)| histogram.clone().into()),
+                .metric(name)
+                .map_or_else(Population::new, |histogram| histogram.into_owned().into()),
         }
     }
 }
@@ -102,10 +99,9 @@ pub struct Series {
 }
 
 impl Series {
-    pub(crate) fn of(snapshot: &Snapshot, metric: &Metric) -> Self {
-        let windows: Vec<_> = snapshot
-            .windows()
-            .iter()
+    pub(crate) fn of<'a>(windows: impl IntoIterator<Item = &'a Section>, metric: &Metric) -> Self {
+        let windows: Vec<_> = windows
+            .into_iter()
             .map(|window| metric.of(window))
             .collect();
         let mut whole = Population::new();

@@ -1,10 +1,15 @@
 //! Objectives, and what a run says of them.
 
+mod bound;
+
+pub use bound::{Bound, Statistic};
+
 use crate::run::Run;
-use crate::series::Metric;
+use crate::series::{Metric, Series};
 use crate::validity::{EXCURSIONS, Validity};
-use openloop_measurer::{Quantile, QuantileError, Value};
-use openloop_sched::{DurationError, parse_duration};
+use bound::Ns;
+use openloop_measurer::{Course, Kind, Phase, QuantileError, Value};
+use openloop_sched::DurationError;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -46,60 +51,15 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What a bound is on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Statistic {
-    /// A quantile of a latency.
-    Quantile(Quantile),
-    /// The mean of a latency.
-    Mean,
-    /// The share of arrivals that were not served.
-    Errors,
-}
-
-/// One bound: a statistic of a metric, and the most that it may be.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Bound {
-    /// Of which latency; that of an objective, [`Metric::ResponseSlo`], unless another is named.
-    pub metric: Metric,
-    /// Which statistic.
-    pub statistic: Statistic,
-    /// The most that it may be: nanoseconds, or a share for [`Statistic::Errors`].
-    pub limit: f64,
-}
-
-impl Bound {
-    /// `metric`'s quantile `q` may be at most `limit`.
-    #[must_use]
-    pub fn quantile(metric: Metric, q: Quantile, limit: Duration) -> Self {
-        Bound {
-            metric,
-            statistic: Statistic::Quantile(q),
-            limit: limit.as_nanos() as f64,
-        }
-    }
-}
-
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.metric != Metric::ResponseSlo {
-            write!(f, "{}.", self.metric)?;
-        }
-        match self.statistic {
-            Statistic::Quantile(q) => write!(f, "{q} <= {}", Ns(self.limit)),
-            Statistic::Mean => write!(f, "mean <= {}", Ns(self.limit)),
-            Statistic::Errors => write!(f, "errors <= {} %", (self.limit * 1e10).round() / 1e8),
-        }
-    }
-}
-
 /// A service-level objective: bounds that all must be kept.
 ///
 /// In its short form bounds are parted by commas: `p99<=100ms`, `p50<=5ms,p99<=25ms,errors<=0.1%`, `mean<=3ms`, and
 /// `connect.p99<=2ms` for a stage of an adapter. A bound is on the response as an objective sees it, in which an
 /// arrival that was not served is later than any that was.
+///
+/// A bound on one kind of request has its name in brackets: `p99[read]<=5ms`, `errors[write]<=1%`,
+/// `connect.p99[read]<=2ms`. A name with brackets, quotes or blanks at its ends is put in double quotes, in which `\"`
+/// and `\\` stand for those themselves: `p99["list[0]"]<=5ms`.
 ///
 /// ```
 /// use openloop_experiment::Slo;
@@ -198,53 +158,13 @@ impl FromStr for Slo {
     type Err = SloError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let bounds = text
-            .split(',')
+        let bounds = bound::split(text)
+            .into_iter()
             .filter(|part| !part.trim().is_empty())
-            .map(parse_bound)
+            .map(bound::parse)
             .collect::<Result<_, _>>()?;
         Slo::new(bounds)
     }
-}
-
-fn parse_bound(text: &str) -> Result<Bound, SloError> {
-    let (what, limit) = text
-        .split_once("<=")
-        .ok_or_else(|| SloError::Form(text.trim().to_owned()))?;
-    let (what, limit) = (what.trim(), limit.trim());
-    if what == "errors" {
-        let (number, scale) = match limit.strip_suffix('%') {
-            Some(percent) => (percent.trim(), 100.0),
-            None => (limit, 1.0),
-        };
-        let share: f64 = number
-            .parse()
-            .map_err(|_| SloError::Share(limit.to_owned()))?;
-        return Ok(Bound {
-            metric: Metric::ResponseSlo,
-            statistic: Statistic::Errors,
-            limit: share / scale,
-        });
-    }
-    // The statistic is the last word; a quantile such as p99.9 has a point of its own.
-    let (metric, statistic) = match what.find(".p").or_else(|| what.find(".mean")) {
-        Some(point) => (&what[..point], &what[point + 1..]),
-        None => ("response_slo", what),
-    };
-    let statistic = match statistic {
-        "mean" => Statistic::Mean,
-        quantile => Statistic::Quantile(quantile.parse()?),
-    };
-    let multiple = limit.strip_suffix('S').map(str::parse::<f64>);
-    if multiple.is_some_and(|multiple| multiple.is_ok()) {
-        return Err(SloError::NoFloor(limit.to_owned()));
-    }
-    let limit = parse_duration(limit)?;
-    Ok(Bound {
-        metric: metric.parse().unwrap_or(Metric::ResponseSlo),
-        statistic,
-        limit: limit.as_nanos() as f64,
-    })
 }
 
 /// Why a text is not an objective.
@@ -259,6 +179,11 @@ pub enum SloError {
         "\"{0}\" is not a bound: write p99<=100ms, mean<=5ms, connect.p99<=2ms or errors<=0.1%"
     )]
     Form(String),
+    /// A kind of request whose name does not end, or is empty.
+    #[error(
+        "\"{0}\" does not name a kind of request: write p99[read]<=5ms, or p99[\"a [b]\"]<=5ms where the name has brackets or quotes"
+    )]
+    Kind(String),
     /// Not a quantile.
     #[error(transparent)]
     Quantile(#[from] QuantileError),
@@ -348,7 +273,21 @@ impl fmt::Display for Judgement {
 }
 
 fn judge(bound: &Bound, run: &Run) -> Finding {
-    let (value, at_least, interval) = measure(bound, run);
+    let of = match Of::find(bound, run) {
+        Ok(of) => of,
+        Err(why) => {
+            return Finding {
+                bound: bound.clone(),
+                value: None,
+                at_least: false,
+                interval: None,
+                verdict: Verdict::Inconclusive,
+                why,
+            };
+        }
+    };
+    let series = of.series(&bound.metric);
+    let (value, at_least, interval) = measure(bound, &series);
     let unit = |x: f64| match bound.statistic {
         Statistic::Errors => format!("{:.3} %", x * 100.0),
         Statistic::Quantile(_) | Statistic::Mean => Ns(x).to_string(),
@@ -381,13 +320,15 @@ fn judge(bound: &Bound, run: &Run) -> Finding {
         (Some(value), Some((low, _))) if low > bound.limit => {
             (Verdict::Fail, format!("{} ({shown})", unit(value)))
         }
-        (Some(value), Some((_, high))) if high <= bound.limit => match too_few(bound, run, value) {
-            None => (Verdict::Pass, format!("{} ({shown})", unit(value))),
-            Some(why) => (
-                Verdict::Inconclusive,
-                format!("{} ({shown}), but {why}", unit(value)),
-            ),
-        },
+        (Some(value), Some((_, high))) if high <= bound.limit => {
+            match of.too_few(bound, &series, value) {
+                None => (Verdict::Pass, format!("{} ({shown})", unit(value))),
+                Some(why) => (
+                    Verdict::Inconclusive,
+                    format!("{} ({shown}), but {why}", unit(value)),
+                ),
+            }
+        }
         (Some(value), Some(_)) => (
             Verdict::Inconclusive,
             format!(
@@ -413,8 +354,7 @@ fn judge(bound: &Bound, run: &Run) -> Finding {
     }
 }
 
-fn measure(bound: &Bound, run: &Run) -> (Option<f64>, bool, Option<(f64, f64)>) {
-    let series = run.series(&bound.metric);
+fn measure(bound: &Bound, series: &Series) -> (Option<f64>, bool, Option<(f64, f64)>) {
     match bound.statistic {
         Statistic::Quantile(q) => match series.quantile(q) {
             None => (None, false, None),
@@ -431,64 +371,90 @@ fn measure(bound: &Bound, run: &Run) -> (Option<f64>, bool, Option<(f64, f64)>) 
     }
 }
 
-/// Why the data do not resolve a quantile that seems to keep its bound; `None` if they do.
-fn too_few(bound: &Bound, run: &Run, value: f64) -> Option<String> {
-    let q = match bound.statistic {
-        Statistic::Quantile(q) => q,
-        Statistic::Errors => return too_few_for_errors(bound, run, value),
-        Statistic::Mean => return None,
-    };
-    let above = match bound.metric {
-        Metric::Response | Metric::ResponseOk | Metric::ResponseSlo => {
-            run.snapshot().course().excursions_above(value as u64)
-        }
-        // Of other metrics there is no course in time: single values are counted instead.
-        _ => {
-            let series = run.series(&bound.metric);
-            series.whole().count() - q.rank(series.whole().count())
-        }
-    };
-    if above >= EXCURSIONS {
-        return None;
+/// What a bound is on: all arrivals of a run, or those of one kind.
+struct Of<'a> {
+    run: &'a Run,
+    kind: Option<Kind>,
+}
+
+impl<'a> Of<'a> {
+    /// Of which arrivals `bound` speaks; if there are no such, why.
+    fn find(bound: &Bound, run: &'a Run) -> Result<Self, String> {
+        let kinds = run.plan().kinds();
+        let kind = match &bound.kind {
+            None => None,
+            Some(name) => match kinds.get(name) {
+                Some(kind) => Some(kind),
+                None if kinds.is_empty() => {
+                    return Err("the run does not tell kinds of request apart".to_owned());
+                }
+                None => {
+                    let names: Vec<_> = kinds.iter().map(|(_, name)| name).collect();
+                    return Err(format!(
+                        "the run has no such kind of request; there are: {}",
+                        names.join(", ")
+                    ));
+                }
+            },
+        };
+        Ok(Of { run, kind })
     }
-    let steady = run.snapshot().layout().steady().length();
-    let factor = EXCURSIONS as f64 / (above.max(1)) as f64;
-    Some(format!(
-        "only {above} separate excursions lie above it and {EXCURSIONS} are needed: a steady phase of about {:.0} s would do",
-        (steady.as_secs_f64() * factor).ceil()
-    ))
-}
 
-/// Without an error among n arrivals, their share may still be up to 3/n (at 95 %).
-fn too_few_for_errors(bound: &Bound, run: &Run, share: f64) -> Option<String> {
-    let n = run.snapshot().steady_counts().scheduled as f64;
-    let needed = (3.0 / bound.limit).ceil();
-    (share == 0.0 && bound.limit > 0.0 && n < needed).then(|| {
-        format!("none among {n:.0} arrivals says no more than that: {needed:.0} are needed")
-    })
-}
+    fn series(&self, metric: &Metric) -> Series {
+        match self.kind {
+            None => self.run.series(metric),
+            Some(kind) => self.run.series_of(kind, metric),
+        }
+    }
 
-/// Nanoseconds in a unit that a person reads.
-struct Ns(f64);
+    fn course(&self) -> Option<&'a Course> {
+        let snapshot = self.run.snapshot();
+        match self.kind {
+            None => Some(snapshot.course()),
+            Some(kind) => snapshot.of_kind(kind).course(),
+        }
+    }
 
-impl fmt::Display for Ns {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, unit) = match self.0 {
-            ns if ns < 1e3 => (ns, "ns"),
-            ns if ns < 1e6 => (ns / 1e3, "µs"),
-            ns if ns < 1e9 => (ns / 1e6, "ms"),
-            ns => (ns / 1e9, "s"),
+    /// Arrivals of the steady phase.
+    fn scheduled(&self) -> u64 {
+        let snapshot = self.run.snapshot();
+        match self.kind {
+            None => snapshot.steady_counts().scheduled,
+            Some(kind) => snapshot.of_kind(kind).phase_counts(Phase::Steady).scheduled,
+        }
+    }
+
+    /// Why the data do not resolve a quantile that seems to keep its bound; `None` if they do.
+    fn too_few(&self, bound: &Bound, series: &Series, value: f64) -> Option<String> {
+        let q = match bound.statistic {
+            Statistic::Quantile(q) => q,
+            Statistic::Errors => return self.too_few_for_errors(bound, value),
+            Statistic::Mean => return None,
         };
-        let digits = match value {
-            value if value >= 100.0 => 0,
-            value if value >= 10.0 => 1,
-            _ => 2,
+        let above = match (&bound.metric, self.course()) {
+            (Metric::Response | Metric::ResponseOk | Metric::ResponseSlo, Some(course)) => {
+                course.excursions_above(value as u64)
+            }
+            // Of other metrics there is no course in time: single values are counted instead.
+            _ => series.whole().count() - q.rank(series.whole().count()),
         };
-        let text = format!("{value:.digits$}");
-        let text = match text.contains('.') {
-            true => text.trim_end_matches('0').trim_end_matches('.'),
-            false => &text,
-        };
-        write!(f, "{text} {unit}")
+        if above >= EXCURSIONS {
+            return None;
+        }
+        let steady = self.run.snapshot().layout().steady().length();
+        let factor = EXCURSIONS as f64 / (above.max(1)) as f64;
+        Some(format!(
+            "only {above} separate excursions lie above it and {EXCURSIONS} are needed: a steady phase of about {:.0} s would do",
+            (steady.as_secs_f64() * factor).ceil()
+        ))
+    }
+
+    /// Without an error among n arrivals, their share may still be up to 3/n (at 95 %).
+    fn too_few_for_errors(&self, bound: &Bound, share: f64) -> Option<String> {
+        let n = self.scheduled() as f64;
+        let needed = (3.0 / bound.limit).ceil();
+        (share == 0.0 && bound.limit > 0.0 && n < needed).then(|| {
+            format!("none among {n:.0} arrivals says no more than that: {needed:.0} are needed")
+        })
     }
 }

@@ -69,7 +69,7 @@ pub struct UnknownCheck {
 
 impl Validity {
     /// The names of all checks.
-    pub const CHECKS: [&'static str; 15] = [
+    pub const CHECKS: [&'static str; 16] = [
         "outbound_error",
         "inbound_error",
         "all_sent",
@@ -85,6 +85,7 @@ impl Validity {
         "target_elsewhere",
         "open_loop",
         "in_range",
+        "kinds_named",
     ];
 
     /// Whether the run may be believed: no check of the severity [`Severity::Fault`] failed that was not waived.
@@ -156,6 +157,7 @@ impl Validity {
                 books::fired_as_scheduled(run),
                 Some(books::books_balance(run)),
                 books::in_range(run),
+                books::kinds_named(run),
                 machine::target(run),
                 machine::closed_loop(run),
             ]

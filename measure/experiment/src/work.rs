@@ -1,6 +1,6 @@
 //! What each arrival does.
 
-use openloop_measurer::{AnyOperation, AnyOutput, Classify, Describe, Described, Operation};
+use openloop_measurer::{AnyOperation, AnyOutput, Classify, Describe, Described, Kind, Operation};
 use openloop_sched::Ticket;
 use std::future::Future;
 use std::pin::Pin;
@@ -12,7 +12,8 @@ pub type Call<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// What each arrival does: makes the future that is measured, and says how its output counts.
 ///
 /// Any `Fn(Ticket) -> impl Future` is one whose output [describes](Describe) itself: `()`, an adapter's reply, a
-/// `Result` of such. For other outputs wrap it in [`classified`]; for an adapter use [`requests`].
+/// `Result` of such. For other outputs wrap it in [`classified`]; for an adapter use [`requests`]; for several kinds
+/// of request wrap any of these in [`labelled`].
 pub trait Work: 'static {
     /// What the future returns.
     type Output;
@@ -27,6 +28,17 @@ pub trait Work: 'static {
 
     /// How outputs count.
     fn classify(&self) -> &Self::Classify;
+
+    /// The kind of request that the arrival asks for: its place among the [names](crate::PlanBuilder::kinds) of the
+    /// plan. Without a label, unless the work says otherwise.
+    ///
+    /// It is asked once at the release of each arrival, and for one that is never released: what is shed or unsent
+    /// has its kind as well. So it must be quick and depend on the ticket alone. A kind that the plan does not name
+    /// counts as none and fails the check `kinds_named` of [`Validity`](crate::Validity), and so does a panic.
+    fn kind(&self, ticket: Ticket) -> Option<Kind> {
+        let _ = ticket;
+        None
+    }
 }
 
 impl<F, Fut> Work for F
@@ -88,6 +100,74 @@ where
 
     fn classify(&self) -> &C {
         &self.classify
+    }
+}
+
+/// Work whose arrivals have a kind: made by [`labelled`].
+#[derive(Clone, Copy, Debug)]
+pub struct Labelled<W, K> {
+    work: W,
+    kind: K,
+}
+
+/// Work of several kinds of request: `kind` says which kind each arrival is, by its place among the names of the
+/// plan. Results are then told apart by it.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use openloop_experiment::{Lifecycle, Metric, Plan, drive, labelled};
+/// use openloop_measurer::Kind;
+/// use openloop_sched::{Rate, Ticket};
+/// use openloop_workload::Mix;
+/// use std::time::Duration;
+///
+/// let mix = Mix::read_write(0.9, "SELECT", "UPDATE")?;
+/// let plan = Plan::open(Rate::per_second(1000.0)?)
+///     .lifecycle(Lifecycle::steady_only(Duration::from_millis(200)))
+///     .kinds(mix.kinds().iter().map(|kind| kind.name()))
+///     .build()?;
+/// let seed = plan.seed();
+/// let kind = move |ticket: Ticket| Kind::new(mix.pick(seed, ticket.seq).index);
+/// let run = drive::shared(&plan, labelled(|_ticket| async { /* a request */ }, kind)).await?;
+///
+/// let writes = run.plan().kinds().get("write");
+/// let share = run.snapshot().of_kind(writes).counts().scheduled as f64
+///     / run.snapshot().counts().scheduled as f64;
+/// assert!(share < 0.3);
+/// assert!(run.series_of(writes, &Metric::Response).whole().count() > 0);
+/// # Ok(())
+/// # }
+/// ```
+pub fn labelled<W, K, L>(work: W, kind: K) -> Labelled<W, K>
+where
+    W: Work,
+    K: Fn(Ticket) -> L + 'static,
+    L: Into<Option<Kind>>,
+{
+    Labelled { work, kind }
+}
+
+impl<W, K, L> Work for Labelled<W, K>
+where
+    W: Work,
+    K: Fn(Ticket) -> L + 'static,
+    L: Into<Option<Kind>>,
+{
+    type Output = W::Output;
+    type Future = W::Future;
+    type Classify = W::Classify;
+
+    fn call(&self, ticket: Ticket) -> W::Future {
+        self.work.call(ticket)
+    }
+
+    fn classify(&self) -> &W::Classify {
+        self.work.classify()
+    }
+
+    fn kind(&self, ticket: Ticket) -> Option<Kind> {
+        (self.kind)(ticket).into()
     }
 }
 

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 use openloop_experiment::drive::DriveError;
-use openloop_experiment::{InFlight, Lifecycle, Plan, Run, TimeoutFrom, drive};
-use openloop_measurer::{Describe, Verdict};
+use openloop_experiment::{InFlight, Lifecycle, Plan, Run, TimeoutFrom, Work, drive, labelled};
+use openloop_measurer::{Counts, Describe, Kind, Verdict};
 use openloop_sched::{Precision, Rate, Ticket};
 use proptest::prelude::*;
 use std::sync::Once;
@@ -20,11 +20,36 @@ impl Describe for Said {
     }
 }
 
-/// What request `seq` does: a pure function of both numbers.
-async fn work(seed: u64, seq: u64) -> Said {
+fn hash(seed: u64, seq: u64) -> u64 {
     let mut x = seed.wrapping_add(seq.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    x ^= x >> 27;
+    x ^ (x >> 27)
+}
+
+/// Which kind request `seq` is of; `Err` for one that no plan names.
+fn kind(seed: u64, seq: u64) -> Result<Option<Kind>, Kind> {
+    match hash(!seed, seq) % 29 {
+        0..=4 => Ok(None),
+        x @ 5..=19 => Ok(Some(Kind::new(x as usize % KINDS.len()))),
+        x @ 20..=25 => Ok(Some(Kind::new(x as usize % 2))),
+        x => Err(Kind::new(KINDS.len() + x as usize)),
+    }
+}
+
+/// The same as a user's code might have it, which panics where it does not know.
+fn kind_or_panic(seed: u64, seq: u64) -> Option<Kind> {
+    match kind(seed, seq) {
+        Ok(kind) => kind,
+        Err(unknown) if seq.is_multiple_of(2) => Some(unknown),
+        Err(_) => panic!("meant, in the choice of a kind"),
+    }
+}
+
+const KINDS: [&str; 3] = ["read", "write", "report"];
+
+/// What request `seq` does: a pure function of both numbers.
+async fn work(seed: u64, seq: u64) -> Said {
+    let x = hash(seed, seq);
     let wait = || tokio::time::sleep(Duration::from_millis(x % 13));
     match x % 17 {
         0 => panic!("meant, at once"),
@@ -41,6 +66,15 @@ async fn work(seed: u64, seq: u64) -> Said {
         _ => {}
     }
     Said(Verdict::Ok)
+}
+
+fn labelled_work(
+    seed: u64,
+) -> impl Work<Output = Said, Future: Send, Classify: Send + Sync> + Send + Sync {
+    labelled(
+        move |ticket: Ticket| work(seed, ticket.seq),
+        move |ticket: Ticket| kind_or_panic(seed, ticket.seq),
+    )
 }
 
 fn quiet() {
@@ -113,6 +147,7 @@ fn plan(case: Case) -> Plan {
         .in_flight(case.in_flight)
         .drain(Duration::from_millis(case.drain_ms))
         .precision(case.precision)
+        .kinds(KINDS)
         .seed(case.seed);
     if let Some((ms, from)) = case.timeout {
         plan = plan.timeout(Duration::from_millis(ms)).timeout_from(from);
@@ -145,7 +180,50 @@ async fn finish(drive: drive::Drive, case: Case) -> Option<Run> {
     }
 }
 
+/// Every arrival is in the books of its own kind, whatever became of it.
+fn balanced_by_kind(run: &Run, seed: u64) {
+    let snapshot = run.snapshot();
+    let (total, kinds) = (snapshot.counts(), run.plan().kinds());
+    let of: Vec<Option<Kind>> = std::iter::once(None)
+        .chain(kinds.iter().map(|(kind, _)| Some(kind)))
+        .collect();
+    let counts: Vec<Counts> = of
+        .iter()
+        .map(|kind| snapshot.of_kind(*kind).counts())
+        .collect();
+    let read = |of: fn(&Counts) -> u64| (counts.iter().map(of).sum::<u64>(), of(&total));
+    for (sum, total) in [
+        read(|c| c.scheduled),
+        read(|c| c.ok),
+        read(|c| c.failed),
+        read(|c| c.timed_out),
+        read(|c| c.rejected),
+        read(|c| c.shed),
+        read(|c| c.abandoned),
+        read(|c| c.unsent),
+    ] {
+        assert_eq!(sum, total);
+    }
+    for (kind, counts) in of.iter().zip(&counts) {
+        assert!(counts.balances(), "{kind:?}: {counts:?}");
+        assert_eq!((counts.waiting, counts.in_flight), (0, 0));
+    }
+    if run.interrupted().is_none() {
+        // Shards that are stopped have each sent a part of the schedule of its own.
+        let expected = |wanted: Result<Option<Kind>, ()>| {
+            let all = (0..total.scheduled).map(|seq| kind(seed, seq).map_err(|_| ()));
+            all.filter(|kind| *kind == wanted).count() as u64
+        };
+        assert_eq!(snapshot.unknown_kinds(), expected(Err(())));
+        assert_eq!(counts[0].scheduled, expected(Ok(None)) + expected(Err(())));
+        for (kind, counts) in of.iter().zip(&counts).skip(1) {
+            assert_eq!(counts.scheduled, expected(Ok(*kind)));
+        }
+    }
+}
+
 fn balanced(run: &Run, case: Case) {
+    balanced_by_kind(run, case.seed);
     let counts = run.snapshot().counts();
     assert!(counts.balances(), "{counts:?}");
     assert_eq!((counts.waiting, counts.in_flight), (0, 0), "{counts:?}");
@@ -191,8 +269,7 @@ proptest! {
     fn on_the_current_runtime(case in cases(), threads in 0_usize..4) {
         quiet();
         let run = runtime(threads).block_on(async {
-            let drive = drive::shared(&plan(case), move |ticket: Ticket| work(case.seed, ticket.seq));
-            finish(drive, case).await
+            finish(drive::shared(&plan(case), labelled_work(case.seed)), case).await
         });
         run.iter().for_each(|run| balanced(run, case));
     }
@@ -202,7 +279,7 @@ proptest! {
         quiet();
         let run = runtime(0).block_on(async {
             let factory = move |_| async move {
-                Ok::<_, std::convert::Infallible>(move |ticket: Ticket| work(case.seed, ticket.seq))
+                Ok::<_, std::convert::Infallible>(labelled_work(case.seed))
             };
             finish(drive::sharded(&plan(case), shards, factory), case).await
         });
@@ -219,17 +296,19 @@ proptest! {
                 cooldown: Duration::from_millis(10),
                 ..Lifecycle::steady_only(Duration::from_millis(30))
             })
+            .kinds(KINDS)
             .timeout(Duration::from_millis(20))
             .drain(Duration::from_millis(20))
             .build()
             .unwrap();
         // A panic ends its user; the others go on.
         let run = runtime(1).block_on(async {
-            let work = move |ticket: Ticket| work(seed, ticket.seq);
             match shards {
-                0 => drive::shared(&plan, work).await,
+                0 => drive::shared(&plan, labelled_work(seed)).await,
                 shards => {
-                    let factory = move |_| async move { Ok::<_, std::convert::Infallible>(work) };
+                    let factory = move |_| async move {
+                        Ok::<_, std::convert::Infallible>(labelled_work(seed))
+                    };
                     drive::sharded(&plan, shards, factory).await
                 }
             }
@@ -239,5 +318,6 @@ proptest! {
         prop_assert!(counts.balances() && counts.scheduled > 0, "{:?}", counts);
         prop_assert_eq!((counts.waiting, counts.in_flight), (0, 0));
         prop_assert!(run.snapshot().obeys_littles_law());
+        balanced_by_kind(&run, seed);
     }
 }

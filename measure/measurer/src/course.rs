@@ -41,6 +41,17 @@ impl Slice {
         change: 0,
         moment_ns: 0,
     };
+
+    fn merge(&mut self, other: &Slice) {
+        self.arrivals += other.arrivals;
+        self.response_ns += other.response_ns;
+        self.min_ok_ns = self.min_ok_ns.min(other.min_ok_ns);
+        self.max_ok_ns = self.max_ok_ns.max(other.max_ok_ns);
+        self.not_ok += other.not_ok;
+        self.ok_completions += other.ok_completions;
+        self.change += other.change;
+        self.moment_ns += other.moment_ns;
+    }
 }
 
 /// The steady phase in [`SLICES`] slices of equal length, to the nanosecond.
@@ -59,6 +70,14 @@ impl Course {
             length_ns: (span.to.as_nanos() - span.from.as_nanos()).max(1),
             before: 0,
             slices: vec![Slice::EMPTY; SLICES],
+        }
+    }
+
+    /// Adds everything of `other`, which is a course of the same phase.
+    pub(crate) fn merge(&mut self, other: &Course) {
+        self.before += other.before;
+        for (into, from) in self.slices.iter_mut().zip(&other.slices) {
+            into.merge(from);
         }
     }
 
@@ -218,6 +237,7 @@ mod tests {
             ended: at(ended_ms),
             received: None,
             acquire: Duration::ZERO,
+            kind: None,
             outcome,
         }
     }

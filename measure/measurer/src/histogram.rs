@@ -1,8 +1,9 @@
 //! A histogram of nanoseconds with exact extremes.
 
 use crate::Quantile;
-use crate::buckets::{Buckets, LIMIT_NS, lowest_equivalent};
+use crate::buckets::{self, Buckets, LIMIT_NS, lowest_equivalent};
 use std::fmt;
+use std::ops::Range;
 
 /// A histogram of nanoseconds: three significant digits from 1 ns to 1 h, and exact count, sum and extremes.
 ///
@@ -15,7 +16,6 @@ use std::fmt;
 /// fall on are ever touched. Recording takes about 10 ns.
 ///
 /// There is no way to merge or average quantiles: only histograms [`merge`](Histogram::merge).
-#[derive(Clone)]
 pub struct Histogram {
     /// Made when the first value comes.
     buckets: Option<Buckets>,
@@ -70,10 +70,18 @@ impl Histogram {
         self.sum += other.sum;
         self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
         self.over_range += other.over_range;
-        match (&mut self.buckets, &other.buckets) {
-            (Some(ours), Some(theirs)) => ours.merge(theirs),
-            (ours, theirs) => *ours = theirs.clone().or(ours.take()),
+        if let Some(theirs) = &other.buckets {
+            let ours = self.buckets.get_or_insert_with(Buckets::new);
+            ours.merge(theirs, other.range());
         }
+    }
+
+    /// Where in the buckets the values are.
+    fn range(&self) -> Range<usize> {
+        if self.count == 0 {
+            return 0..0;
+        }
+        buckets::range(self.min, self.max)
     }
 
     /// How many values there are.
@@ -168,15 +176,17 @@ impl Histogram {
     ///
     /// Values above [`LIMIT_NS`] are in no bucket.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.buckets.iter().flat_map(Buckets::iter)
+        self.buckets
+            .iter()
+            .flat_map(|buckets| buckets.iter(self.range()))
     }
 
     /// The buckets in the HdrHistogram V2 encoding, uncompressed.
     #[must_use]
     pub fn to_v2_bytes(&self) -> Vec<u8> {
         match &self.buckets {
-            Some(buckets) => buckets.to_v2_bytes(),
-            None => Buckets::new().to_v2_bytes(),
+            Some(buckets) => buckets.to_v2_bytes(self.range()),
+            None => Buckets::new().to_v2_bytes(0..0),
         }
     }
 }
@@ -219,6 +229,14 @@ impl Packed {
             sum_of_squares: self.sum_of_squares,
             over_range: self.over_range,
         }
+    }
+}
+
+impl Clone for Histogram {
+    fn clone(&self) -> Self {
+        let mut clone = Histogram::new();
+        clone.merge(self);
+        clone
     }
 }
 

@@ -11,6 +11,7 @@
 //! | an opinion on what counts as success | `arrival.measure_with(future, \|output\| Verdict::…)` |
 //! | a type of your own with inner timings | `impl Describe for …`, then `arrival.measure(future)` |
 //! | a pacer of your own | `recorder.arrive_at(seq, intended)` |
+//! | several kinds of request | [`Recorder::with_kinds`], `arrival.of_kind(kind)` |
 //! | a protocol to adapt | `impl Operation for …` |
 //!
 //! # Definitions
@@ -19,7 +20,7 @@
 //!
 //! # What panics, what returns
 //! Nothing here panics on input. A panic of the measured future is written down as `Failed("panic")` and goes on
-//! to whoever polled. Constructors that check ([`Layout::new`], [`Quantile::new`]) return a `Result`.
+//! to whoever polled. Constructors that check ([`Layout::new`], [`Quantile::new`], [`Kinds::new`]) return a `Result`.
 #![forbid(unsafe_code)]
 
 mod arrival;
@@ -29,7 +30,9 @@ mod course;
 mod describe;
 mod details;
 mod histogram;
+mod kind;
 mod layout;
+mod ledger;
 mod measured;
 mod operation;
 mod outcome;
@@ -50,6 +53,7 @@ pub use course::{Course, SLICES, Slice};
 pub use describe::{Classify, Describe, Described};
 pub use details::Details;
 pub use histogram::Histogram;
+pub use kind::{Kind, Kinds, KindsError};
 pub use layout::{Layout, LayoutError, Phase, Span};
 pub use measured::Measured;
 pub use operation::{AnyOperation, AnyOutput, Operation, erase};
@@ -59,7 +63,7 @@ pub use quantile::{Quantile, QuantileError};
 pub use recorder::{Live, Recorder};
 pub use sample::Sample;
 pub use section::{ClassStats, Section};
-pub use snapshot::Snapshot;
+pub use snapshot::{OfKind, Snapshot};
 pub use store::WINDOWS;
 pub use timeline::Interval;
 pub use verdict::{Verdict, completed, ok_err};

@@ -3,7 +3,7 @@
 use crate::details::{Detail, Details};
 use crate::store::{Finished, Store};
 use crate::timeline::Interval;
-use crate::{Arrival, Counts, Layout, Outcome, Sample, Snapshot};
+use crate::{Arrival, Counts, Kinds, Layout, Sample, Snapshot};
 use crossbeam_utils::CachePadded;
 use openloop_sched::{Due, Offset, Ticket};
 use parking_lot::{Mutex, MutexGuard};
@@ -52,6 +52,7 @@ pub struct Recorder(Arc<Inner>);
 struct Inner {
     start: Instant,
     steady: crate::layout::Span,
+    kinds: Kinds,
     slots: Box<[CachePadded<Mutex<Slot>>]>,
     store: Mutex<Store>,
 }
@@ -63,6 +64,8 @@ struct Slot {
     /// Ended after having been dispatched.
     ended_dispatched: u64,
     ended: Counts,
+    /// Ended with a label that the recorder does not know.
+    unknown_kinds: u64,
     /// ∫ (number in flight) dt over the steady phase, as far as this slot's events changed it.
     occupancy_ns: i128,
     finished: Vec<Finished>,
@@ -93,13 +96,21 @@ impl Recorder {
     /// A recorder of a run that starts at `start`, now or later, with the phases of `layout`.
     #[must_use]
     pub fn new(start: Instant, layout: Layout) -> Self {
+        Recorder::with_kinds(start, layout, Kinds::default())
+    }
+
+    /// The same for several kinds of request: each has counts and histograms of its own, and totals are merged from
+    /// them.
+    #[must_use]
+    pub fn with_kinds(start: Instant, layout: Layout, kinds: Kinds) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let slots = (threads * 2 + 2).next_power_of_two();
         Recorder(Arc::new(Inner {
             start,
             steady: layout.steady(),
             slots: (0..slots).map(|_| CachePadded::default()).collect(),
-            store: Mutex::new(Store::new(layout)),
+            store: Mutex::new(Store::new(layout, &kinds)),
+            kinds,
         }))
     }
 
@@ -107,6 +118,12 @@ impl Recorder {
     #[must_use]
     pub fn start(&self) -> Instant {
         self.0.start
+    }
+
+    /// The kinds of request that are kept apart.
+    #[must_use]
+    pub fn kinds(&self) -> &Kinds {
+        &self.0.kinds
     }
 
     /// This instant as an offset; [`Offset::ZERO`] before the start.
@@ -154,18 +171,7 @@ impl Recorder {
 
     /// Writes down an arrival that was due and that the generator never released, given up at `gave_up`.
     pub fn unsent(&self, ticket: Ticket, gave_up: Offset) {
-        let ended = gave_up.max(ticket.intended);
-        let sample = Sample {
-            seq: ticket.seq,
-            intended: ticket.intended,
-            fired: ended,
-            dispatched: None,
-            ended,
-            received: None,
-            acquire: Duration::ZERO,
-            outcome: Outcome::Unsent,
-        };
-        self.write(sample);
+        self.write(Sample::unsent(ticket, gave_up));
     }
 
     #[inline]
@@ -192,12 +198,17 @@ impl Recorder {
         // A stamp past the completion is an error of the conversion between clocks, and small.
         sample.received = received.map(|at| self.offset(at).min(sample.ended));
         let details = slot.details.len() - owned;
-        self.push(&mut slot, sample, details);
-        sample
+        self.push(&mut slot, sample, details)
     }
 
     #[inline]
-    fn push(&self, slot: &mut Slot, sample: Sample, details: usize) {
+    fn push(&self, slot: &mut Slot, mut sample: Sample, details: usize) -> Sample {
+        if let Some(kind) = sample.kind
+            && kind.index() >= self.0.kinds.len()
+        {
+            sample.kind = None;
+            slot.unknown_kinds += 1;
+        }
         slot.ended.add(sample.outcome);
         if sample.dispatched.is_some() {
             slot.ended_dispatched += 1;
@@ -216,6 +227,7 @@ impl Recorder {
                 slot.fold_into(&mut store);
             }
         }
+        sample
     }
 
     #[inline]
@@ -246,7 +258,7 @@ impl Recorder {
     #[must_use]
     pub fn finish(&self) -> Snapshot {
         self.cut(|store| {
-            let empty = Store::new(store.layout.clone());
+            let empty = Store::new(store.layout.clone(), &self.0.kinds);
             std::mem::replace(store, empty)
         })
     }
@@ -258,10 +270,18 @@ impl Recorder {
             slot.fold_into(&mut store);
         }
         let (counts, mut occupancy_ns) = total(&slots);
+        let unknown_kinds = slots.iter().map(|slot| slot.unknown_kinds).sum();
         drop(slots);
         // What is in flight has been so until now, and was taken off at its dispatch.
         occupancy_ns += i128::from(counts.in_flight) * i128::from(self.0.steady.clamp(self.now()));
-        Snapshot::new(take(&mut store), counts, occupancy_ns)
+        let store = take(&mut store);
+        Snapshot::new(
+            store,
+            self.0.kinds.clone(),
+            counts,
+            unknown_kinds,
+            occupancy_ns,
+        )
     }
 
     /// The counts, and the latencies of the interval before the present one: for showing progress. Cheap.

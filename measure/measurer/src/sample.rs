@@ -1,6 +1,6 @@
 //! One finished arrival, and the definitions of its durations.
 
-use crate::Outcome;
+use crate::{Kind, Outcome};
 use openloop_sched::{Offset, Ticket};
 use std::time::Duration;
 
@@ -31,6 +31,8 @@ pub struct Sample {
     pub received: Option<Offset>,
     /// The wait on our side of the wire inside the service time: for a connection, a stream slot.
     pub acquire: Duration,
+    /// The kind of request that it was; `None` without a label.
+    pub kind: Option<Kind>,
     /// How it ended.
     pub outcome: Outcome,
 }
@@ -57,8 +59,33 @@ impl Sample {
             ended: ended.max(dispatched),
             received: None,
             acquire: Duration::ZERO,
+            kind: None,
             outcome,
         }
+    }
+
+    /// An arrival that was due and that the generator never released, given up at `gave_up`.
+    #[must_use]
+    pub fn unsent(ticket: Ticket, gave_up: Offset) -> Self {
+        let ended = gave_up.max(ticket.intended);
+        Sample {
+            seq: ticket.seq,
+            intended: ticket.intended,
+            fired: ended,
+            dispatched: None,
+            ended,
+            received: None,
+            acquire: Duration::ZERO,
+            kind: None,
+            outcome: Outcome::Unsent,
+        }
+    }
+
+    /// The same with a label.
+    #[must_use]
+    pub fn of_kind(mut self, kind: impl Into<Option<Kind>>) -> Self {
+        self.kind = kind.into();
+        self
     }
 
     /// `fired − intended`: the generator's own lateness.

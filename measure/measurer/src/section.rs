@@ -1,7 +1,9 @@
 //! The histograms of one window of a run.
 
 use crate::details::Detail;
-use crate::{Histogram, Outcome, Population, Sample};
+use crate::kind::slot;
+use crate::{Histogram, Kind, Outcome, Population, Sample};
+use std::borrow::Cow;
 
 /// The histograms of one outcome class in one window.
 #[derive(Clone, Debug, Default)]
@@ -76,18 +78,48 @@ impl ClassStats {
     }
 }
 
-/// The histograms of one window of a run: by outcome class, and by metric name.
+/// The histograms of one window of a run: by kind of request, by outcome class, and by metric name.
 ///
-/// Totals are merged from classes when they are asked for, so that they cannot disagree with them.
+/// Totals are merged from kinds and classes when they are asked for, so that they cannot disagree with them. What
+/// there is of one kind is a section itself: see [`of_kind`](Section::of_kind).
 #[derive(Clone, Debug, Default)]
 pub struct Section {
     classes: Vec<(Outcome, Box<ClassStats>)>,
     metrics: Vec<(&'static str, Box<Histogram>)>,
     counts: Vec<(&'static str, u64)>,
+    /// By [`slot`], each without kinds of its own. Where there are any, the three lists above are empty.
+    kinds: Vec<Section>,
 }
 
+/// What there is of a kind of which there is nothing.
+static EMPTY: Section = Section {
+    classes: Vec::new(),
+    metrics: Vec::new(),
+    counts: Vec::new(),
+    kinds: Vec::new(),
+};
+
 impl Section {
+    /// Of a run with so many kinds.
+    pub(crate) fn of_kinds(kinds: usize) -> Self {
+        Section {
+            kinds: match kinds {
+                0 => Vec::new(),
+                kinds => vec![Section::default(); kinds + 1],
+            },
+            ..Section::default()
+        }
+    }
+
     pub(crate) fn record(&mut self, sample: &Sample, details: &[Detail]) {
+        let own = match self.kinds.is_empty() {
+            true => self,
+            false => &mut self.kinds[slot(sample.kind)],
+        };
+        own.record_own(sample, details);
+    }
+
+    fn record_own(&mut self, sample: &Sample, details: &[Detail]) {
         entry(&mut self.classes, sample.outcome).record(sample, !details.is_empty());
         for detail in details {
             match *detail {
@@ -97,8 +129,26 @@ impl Section {
         }
     }
 
-    /// Adds everything of `other`.
+    /// Adds everything of `other`, kind by kind: a kind is told by its place, so both are to be of the same kinds.
     pub fn merge(&mut self, other: &Section) {
+        if self.kinds.len() < other.kinds.len() {
+            if self.kinds.is_empty() {
+                // What it has is of no kind.
+                let own = std::mem::take(self);
+                self.kinds.push(own);
+            }
+            self.kinds.resize_with(other.kinds.len(), Section::default);
+        }
+        if self.kinds.is_empty() {
+            self.merge_own(other);
+        } else {
+            for (into, from) in self.kinds.iter_mut().zip(other.parts()) {
+                into.merge_own(from);
+            }
+        }
+    }
+
+    fn merge_own(&mut self, other: &Section) {
         for (outcome, stats) in &other.classes {
             entry(&mut self.classes, *outcome).merge(stats);
         }
@@ -110,23 +160,63 @@ impl Section {
         }
     }
 
-    /// The outcome classes that occurred, and their histograms.
+    /// The kinds apart, or the whole where there are none.
+    fn parts(&self) -> &[Section] {
+        match self.kinds.is_empty() {
+            true => std::slice::from_ref(self),
+            false => &self.kinds,
+        }
+    }
+
+    /// What there is of one kind of request, or of the arrivals without a label. Empty if there is nothing.
+    #[must_use]
+    pub fn of_kind(&self, kind: impl Into<Option<Kind>>) -> &Section {
+        self.parts().get(slot(kind.into())).unwrap_or(&EMPTY)
+    }
+
+    /// The outcome classes that occurred, and their histograms: a class once for each kind of request in which it
+    /// did.
     pub fn classes(&self) -> impl Iterator<Item = (Outcome, &ClassStats)> {
-        self.classes
-            .iter()
+        let parts = self.parts().iter();
+        parts
+            .flat_map(|part| &part.classes)
             .map(|(outcome, stats)| (*outcome, &**stats))
     }
 
     /// Named durations: stages of an adapter, and metrics that repeat within an arrival.
-    pub fn metrics(&self) -> impl Iterator<Item = (&'static str, &Histogram)> {
-        self.metrics
-            .iter()
-            .map(|(name, histogram)| (*name, &**histogram))
+    pub fn metrics(&self) -> impl Iterator<Item = (&'static str, Cow<'_, Histogram>)> {
+        let mut names = Vec::new();
+        for (name, _) in self.parts().iter().flat_map(|part| &part.metrics) {
+            if !names.contains(name) {
+                names.push(*name);
+            }
+        }
+        names
+            .into_iter()
+            .filter_map(|name| Some((name, self.metric(name)?)))
+    }
+
+    /// One of the named durations; `None` where no arrival had it.
+    #[must_use]
+    pub fn metric(&self, name: &str) -> Option<Cow<'_, Histogram>> {
+        let parts = self.parts().iter().flat_map(|part| &part.metrics);
+        let mut of_kinds = parts
+            .filter(|(existing, _)| *existing == name)
+            .map(|(_, histogram)| &**histogram);
+        let mut total = Cow::Borrowed(of_kinds.next()?);
+        for histogram in of_kinds {
+            total.to_mut().merge(histogram);
+        }
+        Some(total)
     }
 
     /// Named counts, summed over arrivals.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        self.counts.iter().copied()
+        let mut total = Vec::new();
+        for (name, count) in self.parts().iter().flat_map(|part| &part.counts) {
+            *entry(&mut total, *name) += count;
+        }
+        total.into_iter()
     }
 
     /// Responses of every arrival; those without an end are lower bounds.

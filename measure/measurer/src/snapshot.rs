@@ -1,8 +1,10 @@
 //! A consistent cut through everything recorded.
 
+use crate::kind::slot;
+use crate::ledger::Ledger;
 use crate::store::Store;
 use crate::timeline::Interval;
-use crate::{Counts, Course, Layout, Outcome, Phase, Section};
+use crate::{Counts, Course, Kind, Kinds, Layout, Outcome, Phase, Section};
 use std::time::Duration;
 
 /// Everything that was recorded, at one instant.
@@ -12,15 +14,32 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     store: Store,
+    /// The ledgers of all kinds, merged.
+    total: Ledger,
+    kinds: Kinds,
     counts: Counts,
+    unknown_kinds: u64,
     occupancy_ns: i128,
 }
 
 impl Snapshot {
-    pub(crate) fn new(store: Store, counts: Counts, occupancy_ns: i128) -> Self {
+    pub(crate) fn new(
+        store: Store,
+        kinds: Kinds,
+        counts: Counts,
+        unknown_kinds: u64,
+        occupancy_ns: i128,
+    ) -> Self {
+        let mut total = Ledger::new(&store.layout);
+        for ledger in &store.ledgers {
+            total.merge(ledger);
+        }
         Snapshot {
             store,
+            total,
+            kinds,
             counts,
+            unknown_kinds,
             occupancy_ns,
         }
     }
@@ -39,13 +58,55 @@ impl Snapshot {
 
     /// Ended arrivals of the whole run by outcome, each class apart.
     pub fn outcomes(&self) -> impl Iterator<Item = (Outcome, u64)> {
-        self.store.outcomes.iter().copied()
+        self.total.outcomes.iter().copied()
     }
 
     /// Ended arrivals of each phase, by outcome: an arrival belongs to the phase of its intended instant.
     #[must_use]
     pub fn phases(&self) -> &[(Phase, Counts)] {
-        &self.store.phases
+        &self.total.phases
+    }
+
+    /// The kinds of request that were kept apart.
+    #[must_use]
+    pub fn kinds(&self) -> &Kinds {
+        &self.kinds
+    }
+
+    /// What there is of one kind of request, or of the arrivals without a label.
+    ///
+    /// ```
+    /// use openloop_measurer::{Kinds, Layout, Outcome, Recorder, Sample};
+    /// use openloop_sched::{Offset, Ticket};
+    /// use std::time::Duration;
+    /// use tokio::time::Instant;
+    ///
+    /// let layout = Layout::steady_only(Duration::from_secs(1))?;
+    /// let kinds = Kinds::new(["read", "write"])?;
+    /// let recorder = Recorder::with_kinds(Instant::now(), layout, kinds);
+    /// let write = recorder.kinds().get("write");
+    /// let ticket = Ticket { seq: 0, intended: Offset::from_nanos(5) };
+    /// let (fired, dispatched, ended) = (ticket.intended, ticket.intended, Offset::from_nanos(12));
+    /// recorder.write(Sample::new(ticket, fired, dispatched, ended, Outcome::Ok).of_kind(write));
+    ///
+    /// let snapshot = recorder.snapshot();
+    /// assert_eq!(snapshot.of_kind(write).counts().ok, 1);
+    /// assert_eq!(snapshot.of_kind(write).steady().response().exact.max_ns(), Some(7));
+    /// assert_eq!(snapshot.of_kind(None).counts().scheduled, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn of_kind(&self, kind: impl Into<Option<Kind>>) -> OfKind<'_> {
+        OfKind {
+            snapshot: self,
+            kind: kind.into(),
+        }
+    }
+
+    /// Arrivals whose kind the recorder does not know. They count as arrivals without one.
+    #[must_use]
+    pub fn unknown_kinds(&self) -> u64 {
+        self.unknown_kinds
     }
 
     /// The steady phase in ten contiguous windows of equal length.
@@ -67,17 +128,13 @@ impl Snapshot {
     /// Arrivals whose intended instant lies in the steady phase, by outcome.
     #[must_use]
     pub fn steady_counts(&self) -> Counts {
-        self.store
-            .phases
-            .iter()
-            .find(|(phase, _)| *phase == Phase::Steady)
-            .map_or(Counts::default(), |(_, counts)| *counts)
+        self.total.of_phase(Phase::Steady)
     }
 
     /// The course of the steady phase in time.
     #[must_use]
     pub fn course(&self) -> &Course {
-        &self.store.course
+        &self.total.course
     }
 
     /// The whole run by interval.
@@ -105,5 +162,66 @@ impl Snapshot {
     #[must_use]
     pub fn obeys_littles_law(&self) -> bool {
         u128::try_from(self.occupancy_ns).is_ok_and(|gauge| gauge == self.store.stays_ns)
+    }
+}
+
+/// What there is of one kind of request in a [`Snapshot`]; nothing, if the run has no such kind.
+#[derive(Clone, Copy, Debug)]
+pub struct OfKind<'a> {
+    snapshot: &'a Snapshot,
+    kind: Option<Kind>,
+}
+
+impl<'a> OfKind<'a> {
+    fn ledger(&self) -> Option<&'a Ledger> {
+        self.snapshot.store.ledgers.get(slot(self.kind))
+    }
+
+    /// The name of the kind; `None` of the arrivals without a label.
+    #[must_use]
+    pub fn name(&self) -> Option<&'a str> {
+        self.snapshot.kinds.name(self.kind?)
+    }
+
+    /// Ended arrivals of the whole run, by outcome: `scheduled` is their sum.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.ledger().map_or(Counts::default(), Ledger::counts)
+    }
+
+    /// Ended arrivals whose intended instant lies in `phase`, by outcome.
+    #[must_use]
+    pub fn phase_counts(&self, phase: Phase) -> Counts {
+        self.ledger()
+            .map_or(Counts::default(), |ledger| ledger.of_phase(phase))
+    }
+
+    /// Ended arrivals of the whole run by outcome, each class apart.
+    pub fn outcomes(&self) -> impl Iterator<Item = (Outcome, u64)> + use<'a> {
+        let outcomes = self.ledger().map(|ledger| &ledger.outcomes);
+        outcomes.into_iter().flatten().copied()
+    }
+
+    /// The steady phase in ten contiguous windows of equal length.
+    pub fn windows(&self) -> impl Iterator<Item = &'a Section> + use<'a> {
+        let kind = self.kind;
+        let windows = self.snapshot.windows().iter();
+        windows.map(move |window| window.of_kind(kind))
+    }
+
+    /// The whole steady phase: its windows, merged.
+    #[must_use]
+    pub fn steady(&self) -> Section {
+        let mut whole = Section::default();
+        for window in self.windows() {
+            whole.merge(window);
+        }
+        whole
+    }
+
+    /// The course of the steady phase in time; `None` if the run has no such kind.
+    #[must_use]
+    pub fn course(&self) -> Option<&'a Course> {
+        self.ledger().map(|ledger| &ledger.course)
     }
 }

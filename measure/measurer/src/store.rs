@@ -1,11 +1,12 @@
 //! Everything that is kept of finished arrivals.
 
-use crate::course::{Course, SLICES};
+use crate::course::SLICES;
 use crate::details::Detail;
+use crate::kind::slot;
 use crate::layout::Span;
-use crate::section::entry;
+use crate::ledger::Ledger;
 use crate::timeline::Timeline;
-use crate::{Counts, Layout, Outcome, Phase, Sample, Section};
+use crate::{Kinds, Layout, Sample, Section};
 use std::time::Duration;
 
 /// Windows of the steady phase whose histograms are kept apart, for intervals by sectioning.
@@ -25,26 +26,19 @@ pub(crate) struct Store {
     pub(crate) layout: Layout,
     steady: Span,
     pub(crate) windows: Vec<Section>,
-    pub(crate) phases: Vec<(Phase, Counts)>,
-    pub(crate) outcomes: Vec<(Outcome, u64)>,
-    pub(crate) course: Course,
+    /// By [`slot`].
+    pub(crate) ledgers: Vec<Ledger>,
     pub(crate) timeline: Timeline,
     pub(crate) stays_ns: u128,
 }
 
 impl Store {
-    pub(crate) fn new(layout: Layout) -> Self {
+    pub(crate) fn new(layout: Layout, kinds: &Kinds) -> Self {
         let steady = layout.steady();
         Store {
             steady,
-            windows: vec![Section::default(); WINDOWS],
-            phases: layout
-                .spans()
-                .iter()
-                .map(|span| (span.phase, Counts::default()))
-                .collect(),
-            outcomes: Vec::new(),
-            course: Course::new(steady),
+            windows: vec![Section::of_kinds(kinds.len()); WINDOWS],
+            ledgers: vec![Ledger::new(&layout); kinds.len() + 1],
             timeline: Timeline::new(INTERVAL),
             stays_ns: 0,
             layout,
@@ -64,14 +58,10 @@ impl Store {
     }
 
     pub(crate) fn record(&mut self, sample: &Sample, details: &[Detail]) {
-        if let Some(phase) = self.layout.phase_at(sample.intended)
-            && let Some((_, counts)) = self.phases.iter_mut().find(|(p, _)| *p == phase)
-        {
-            counts.scheduled += 1;
-            counts.add(sample.outcome);
-        }
-        *entry(&mut self.outcomes, sample.outcome) += 1;
-        let slice = self.course.index(sample.intended);
+        // The recorder has taken off every label that it does not know.
+        let ledger = &mut self.ledgers[slot(sample.kind)];
+        let slice = ledger.course.index(sample.intended);
+        ledger.record(sample, self.layout.phase_at(sample.intended), slice);
         if let Some(slice) = slice {
             self.windows[slice / (SLICES / WINDOWS)].record(sample, details);
         }
@@ -79,7 +69,6 @@ impl Store {
             let stay = self.steady.clamp(sample.ended) - self.steady.clamp(dispatched);
             self.stays_ns += u128::from(stay);
         }
-        self.course.record(sample, slice);
         self.timeline.record(sample);
     }
 }

@@ -287,6 +287,7 @@ mod tests {
             ended: at(ended_ms),
             received: None,
             acquire: Duration::ZERO,
+            kind: None,
             outcome,
         }
     }

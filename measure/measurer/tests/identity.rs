@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
-use openloop_measurer::{Counts, Layout, Recorder, Verdict, completed, ok_err};
+use openloop_measurer::{Counts, Kind, Kinds, Layout, Recorder, Verdict, completed, ok_err};
 use openloop_sched::{Due, Offset, Ticket};
 use proptest::prelude::*;
 use std::future::{Future, pending};
@@ -71,13 +71,18 @@ fn catch(run: impl FnOnce()) {
 }
 
 fn undergo(recorder: &Recorder, seq: u64, fate: Fate) {
-    let arrival = recorder.arrive(Due {
+    undergo_as(recorder, seq, None, fate);
+}
+
+fn undergo_as(recorder: &Recorder, seq: u64, kind: Option<Kind>, fate: Fate) {
+    let due = Due {
         ticket: Ticket {
             seq,
             intended: Offset::ZERO,
         },
         fired: recorder.now(),
-    });
+    };
+    let arrival = recorder.arrive(due).of_kind(kind);
     let verdict = |verdict: Verdict| {
         let measured = arrival_ready(verdict);
         move |arrival: openloop_measurer::Arrival| {
@@ -190,6 +195,33 @@ proptest! {
             let timeline = snapshot.timeline();
             prop_assert_eq!(timeline.iter().map(|i| i.arrivals).sum::<u64>(), c.scheduled);
             prop_assert_eq!(timeline.iter().map(|i| i.ended.ended()).sum::<u64>(), c.scheduled);
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn every_arrival_ends_in_its_own_kind(
+        fates in prop::collection::vec((prop::sample::select(&FATES[..]), 0_usize..3), 0..400),
+    ) {
+        quietly(|| {
+            let layout = Layout::steady_only(Duration::from_secs(60)).unwrap();
+            let kinds = Kinds::new(["a", "b"]).unwrap();
+            let recorder = Recorder::with_kinds(Instant::now(), layout, kinds);
+            // Index 2 stands for an arrival without a label.
+            let kind = |index: usize| (index < 2).then(|| Kind::new(index));
+            for (seq, (fate, index)) in fates.iter().enumerate() {
+                undergo_as(&recorder, seq as u64, kind(*index), *fate);
+            }
+            let snapshot = recorder.snapshot();
+            prop_assert!(snapshot.counts().balances());
+            for index in 0..3 {
+                let of_kind: Vec<_> = fates.iter().filter(|(_, of)| *of == index).map(|(fate, _)| *fate).collect();
+                let c = snapshot.of_kind(kind(index)).counts();
+                prop_assert!(c.balances());
+                prop_assert_eq!(c.scheduled, of_kind.len() as u64);
+                prop_assert_eq!([c.ok, c.failed, c.timed_out, c.rejected, c.shed, c.abandoned], expected(&of_kind));
+                prop_assert_eq!(snapshot.of_kind(kind(index)).steady().response().count(), c.scheduled);
+            }
             Ok(())
         })?;
     }

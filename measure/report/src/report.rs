@@ -4,7 +4,7 @@ use crate::schema::{
     self, Arrivals, Backlog, Closed, Environment, Generator, Health, Interval, Kind, Latency,
     Limits, Objective, PhaseArrivals, Summary, Validity, WorstWindow, finite, nanos,
 };
-use openloop_experiment::{Judgement, Metric, Run};
+use openloop_experiment::{Judgement, Run};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -59,7 +59,8 @@ pub struct Report {
     pub outcomes: BTreeMap<String, BTreeMap<String, u64>>,
     /// Latencies of the steady phase.
     pub latency: Latency,
-    /// The same by kind of request, where there are kinds.
+    /// The same by the name of each kind of request, where there are kinds; what had no label stands under
+    /// [`UNLABELLED`](schema::UNLABELLED).
     #[serde(default)]
     pub kinds: BTreeMap<String, Kind>,
     /// Named durations of the steady phase: stages of an adapter, and metrics that repeat within an arrival.
@@ -111,17 +112,6 @@ impl Report {
         let snapshot = run.snapshot();
         let steady = snapshot.steady();
         let preview = run.plan().preview();
-        let mut outcomes: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
-        for (outcome, count) in snapshot.outcomes() {
-            if let Some(class) = outcome.class() {
-                let classes = outcomes.entry(outcome.name().to_owned()).or_default();
-                *classes.entry(class.to_owned()).or_default() += count;
-            }
-        }
-        let named = |name: &'static str| {
-            let series = run.series(&Metric::Named(name.to_owned()));
-            (name.to_owned(), Summary::of(&series))
-        };
         Report {
             schema: schema::tag(),
             tool: Some(format!("openloop {}", env!("CARGO_PKG_VERSION"))),
@@ -138,14 +128,11 @@ impl Report {
             planned: preview.as_ref().map(|preview| preview.total),
             arrivals: snapshot.counts().into(),
             phases: phases(run, preview.as_ref()),
-            outcomes,
-            latency: Latency::of(run),
-            kinds: BTreeMap::new(),
-            metrics: steady.metrics().map(|(name, _)| named(name)).collect(),
-            counts: steady
-                .counts()
-                .map(|(name, count)| (name.to_owned(), count))
-                .collect(),
+            outcomes: schema::by_class(snapshot.outcomes()),
+            latency: Latency::of(|metric| run.series(&metric)),
+            kinds: Kind::all(run),
+            metrics: schema::metrics(&steady, |metric| run.series(&metric)),
+            counts: schema::named(&steady),
             validity: Validity::of(run.validity()),
             floor: None,
             slo: None,

@@ -4,8 +4,11 @@ use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING, UPGRADE};
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderMap, HeaderValue, Method, Uri};
-use http_body_util::Full;
+use hyper::body::{Body, Frame, SizeHint};
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 /// Why a request cannot be sent.
 #[derive(Debug, thiserror::Error)]
@@ -45,7 +48,7 @@ pub enum RequestError {
 pub struct Request(Arc<Parts>);
 
 #[derive(Debug)]
-struct Parts {
+pub(crate) struct Parts {
     method: Method,
     /// What stands in the request line of HTTP/1.1: path and query.
     origin: Uri,
@@ -53,6 +56,33 @@ struct Parts {
     absolute: Uri,
     headers: HeaderMap,
     body: Bytes,
+}
+
+/// The body of a request on its way, until it has been taken; one pointer, as the client keeps room for 32 requests
+/// on every connection.
+#[derive(Debug)]
+pub(crate) struct Payload(Option<Arc<Parts>>);
+
+impl Body for Payload {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let unsent = self.0.take();
+        Poll::Ready(unsent.map(|parts| Ok(Frame::data(parts.body.clone()))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let length = self.0.as_ref().map_or(0, |parts| parts.body.len());
+        SizeHint::with_exact(length as u64)
+    }
 }
 
 /// Where the connections lead.
@@ -197,8 +227,9 @@ impl Request {
     }
 
     /// The request as HTTP/1.1 sends it. Uris and values share their bytes; the header map is copied.
-    pub(crate) fn to_http1(&self) -> http::Request<Full<Bytes>> {
-        let mut request = http::Request::new(Full::new(self.0.body.clone()));
+    pub(crate) fn to_http1(&self) -> http::Request<Payload> {
+        let unsent = (!self.0.body.is_empty()).then(|| self.0.clone());
+        let mut request = http::Request::new(Payload(unsent));
         *request.method_mut() = self.0.method.clone();
         *request.uri_mut() = self.0.origin.clone();
         *request.headers_mut() = self.0.headers.clone();

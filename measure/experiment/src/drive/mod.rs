@@ -69,7 +69,10 @@ impl Monitor {
     fn begin(&self) -> Recorder {
         let start = Instant::now() + LEAD;
         self.recorder
-            .get_or_init(|| Recorder::new(start, self.plan.layout().clone()))
+            .get_or_init(|| {
+                let (layout, kinds) = (self.plan.layout().clone(), self.plan.kinds().clone());
+                Recorder::with_kinds(start, layout, kinds)
+            })
             .clone()
     }
 
@@ -222,9 +225,8 @@ where
             pump(
                 schedule.clone(),
                 *precision,
-                &recorder,
+                &shared,
                 stop,
-                &shared.live,
                 Cpu::of_process,
                 launch,
             )

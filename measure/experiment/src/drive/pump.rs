@@ -1,11 +1,11 @@
 //! Releases the arrivals of one schedule, and accounts for those that it could not.
 
-use super::live::LiveTasks;
+use super::serve::Shared;
 use super::stop::Stop;
+use crate::Work;
 use crate::generator::{Cpu, PumpStats};
 use crate::plan::GRACE;
 use futures_core::Stream;
-use openloop_measurer::Recorder;
 use openloop_sched::{Due, Offset, Pacer, PacerError, Precision, Schedule};
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -18,15 +18,15 @@ const AWAKE: Duration = Duration::from_micros(2_500);
 
 /// Releases every arrival of `schedule` to `launch`, until the plan is done, `stop` is raised, or the generator
 /// is a second past the end of the plan and gives up. What was due and not released is written down as unsent.
-pub(crate) async fn pump(
+pub(crate) async fn pump<W: Work>(
     schedule: Schedule,
     precision: Precision,
-    recorder: &Recorder,
+    shared: &Shared<W>,
     stop: &Stop,
-    live: &LiveTasks,
     cpu: fn() -> Cpu,
     mut launch: impl FnMut(Due),
 ) -> Result<PumpStats, PacerError> {
+    let (recorder, live) = (&shared.recorder, &shared.live);
     let give_up = schedule.end().saturating_add(GRACE);
     let mut pacer = Pacer::new(schedule, recorder.start(), precision)?;
     let mut stats = PumpStats::new(&pacer);
@@ -58,14 +58,14 @@ pub(crate) async fn pump(
     stats.finish(&pacer, cpu().since(cpu_before), recorder.now());
     let ended = stop.stopped_at(recorder.start()).unwrap_or(recorder.now());
     if let Some(due) = too_late {
-        recorder.unsent(due.ticket, due.fired);
+        shared.unsent(due.ticket, due.fired);
     }
     // At the end of the plan nothing remains; after a stop or giving up, what is due by now was not sent.
     for ticket in pacer.into_remaining() {
         if ticket.intended >= ended {
             break;
         }
-        recorder.unsent(ticket, ended);
+        shared.unsent(ticket, ended);
     }
     Ok(stats)
 }

@@ -2,9 +2,10 @@
 
 use super::live::LiveTasks;
 use crate::{InFlight, Limits, TimeoutFrom, Work};
-use openloop_measurer::{Arrival, Classify, Details, Recorder, Sample, Verdict};
-use openloop_sched::{Due, Ticket};
+use openloop_measurer::{Arrival, Classify, Details, Kind, Recorder, Sample, Verdict};
+use openloop_sched::{Due, Offset, Ticket};
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::error::Elapsed;
@@ -55,7 +56,7 @@ impl<W: Work> Shared<W> {
 
     /// Takes up a released arrival; `None` if it was shed.
     pub(crate) fn admit(&self, due: Due) -> Option<(Arrival, Admission)> {
-        let arrival = self.recorder.arrive(due);
+        let arrival = self.recorder.arrive(due).of_kind(self.kind(due.ticket));
         let admission = match (&self.permits, self.limits.in_flight) {
             (None, _) | (_, InFlight::Unlimited) => Admission::Free,
             (Some(permits), InFlight::Queue(_)) => Admission::Queue(permits.clone()),
@@ -68,6 +69,19 @@ impl<W: Work> Shared<W> {
             },
         };
         Some((arrival, admission))
+    }
+
+    /// Writes down an arrival that was due and never released.
+    pub(crate) fn unsent(&self, ticket: Ticket, gave_up: Offset) {
+        let sample = Sample::unsent(ticket, gave_up);
+        self.recorder.write(sample.of_kind(self.kind(ticket)));
+    }
+
+    /// The kind of an arrival. This is the user's code, and the generator goes on if it panics: the arrival then is
+    /// of a kind that no plan names.
+    fn kind(&self, ticket: Ticket) -> Option<Kind> {
+        catch_unwind(AssertUnwindSafe(|| self.work.kind(ticket)))
+            .unwrap_or_else(|_| Some(Kind::new(usize::MAX)))
     }
 
     /// From admission to the end of one arrival.

@@ -245,16 +245,7 @@ async fn drive_shard<W: Work>(
                     });
                 }
             };
-            pump(
-                share,
-                *precision,
-                &go.recorder,
-                stop,
-                &shared.live,
-                Cpu::of_thread,
-                launch,
-            )
-            .await?
+            pump(share, *precision, &shared, stop, Cpu::of_thread, launch).await?
         }
         (Load::Closed { .. }, users) => {
             let cpu = Cpu::of_thread();

@@ -64,6 +64,23 @@ pub(super) fn books_balance(run: &Run) -> Check {
     .figures((gauge - stays).abs(), 0.0, Unit::Count)
 }
 
+/// Whether every label was one that the plan names; nothing where none is wrong.
+pub(super) fn kinds_named(run: &Run) -> Option<Check> {
+    let unknown = run.snapshot().unknown_kinds();
+    (unknown > 0).then(|| {
+        let named = run.plan().kinds().len();
+        check(
+            "kinds_named",
+            Severity::Fault,
+            false,
+            format!(
+                "{unknown} arrivals have a kind that is none of the {named} that the plan names: they count in the whole and in no kind; name all kinds in the plan"
+            ),
+        )
+        .figures(unknown as f64, 0.0, Unit::Count)
+    })
+}
+
 pub(super) fn in_range(run: &Run) -> Option<Check> {
     let response = run.series(&Metric::Response);
     let over = response.whole().exact.over_range() + response.whole().at_least.over_range();

@@ -1,6 +1,5 @@
 //! How many arrivals ended how.
 
-use super::Latency;
 use openloop_measurer::Counts;
 use serde::{Deserialize, Serialize};
 
@@ -91,16 +90,6 @@ pub struct PhaseArrivals {
     pub planned: Option<u64>,
     /// How they ended.
     pub arrivals: Arrivals,
-}
-
-/// The arrivals of one kind of request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Kind {
-    /// Of the whole run.
-    pub arrivals: Arrivals,
-    /// Of the steady phase.
-    pub latency: Latency,
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The latencies of every report.
 
 use super::Summary;
-use openloop_experiment::{Metric, Run};
+use openloop_experiment::{Metric, Series};
 use serde::{Deserialize, Serialize};
 
 /// The latencies of every report, over the steady phase. `null` where nothing was measured.
@@ -27,8 +27,8 @@ pub struct Latency {
 }
 
 impl Latency {
-    pub(crate) fn of(run: &Run) -> Self {
-        let summary = |metric| Summary::of(&run.series(&metric));
+    pub(crate) fn of(series: impl Fn(Metric) -> Series) -> Self {
+        let summary = |metric| Summary::of(&series(metric));
         Latency {
             response: summary(Metric::Response),
             response_ok: summary(Metric::ResponseOk),

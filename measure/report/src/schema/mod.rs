@@ -6,6 +6,7 @@
 mod aftermath;
 mod arrivals;
 mod bounds;
+mod kind;
 mod latency;
 mod machine;
 mod objective;
@@ -15,8 +16,9 @@ mod timeline;
 mod validity;
 
 pub use aftermath::{Backlog, Health, WorstWindow};
-pub use arrivals::{Arrivals, Kind, PhaseArrivals};
+pub use arrivals::{Arrivals, PhaseArrivals};
 pub use bounds::LowerBounds;
+pub use kind::{Kind, UNLABELLED};
 pub use latency::Latency;
 pub use machine::{Environment, Generator};
 pub use objective::{Finding, Objective};
@@ -25,6 +27,7 @@ pub use summary::{Part, Parts, Summary};
 pub use timeline::Interval;
 pub use validity::{Check, Validity};
 
+pub(crate) use kind::{by_class, metrics, named};
 use std::time::Duration;
 
 /// The name of the schema.

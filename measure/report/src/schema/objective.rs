@@ -24,6 +24,9 @@ pub struct Finding {
     pub bound: String,
     /// Of which latency.
     pub metric: String,
+    /// Of which kind of request; `None` for all together.
+    #[serde(default)]
+    pub kind: Option<String>,
     /// The most that was allowed.
     pub limit: Option<f64>,
     /// What was measured.
@@ -45,6 +48,7 @@ impl Objective {
         let finding = |finding: &openloop_experiment::Finding| Finding {
             bound: finding.bound.to_string(),
             metric: finding.bound.metric.name().to_owned(),
+            kind: finding.bound.kind.clone(),
             limit: finite(finding.bound.limit),
             value: finding.value.and_then(finite),
             unit: match finding.bound.statistic {

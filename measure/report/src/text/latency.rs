@@ -73,7 +73,7 @@ fn has_bounds(summary: &Summary) -> bool {
         .any(|(_, field)| summary.at_least.contains(field))
 }
 
-fn cell(summary: &Summary, field: &str) -> String {
+pub(super) fn cell(summary: &Summary, field: &str) -> String {
     let Some(ns) = summary.get(field) else {
         return String::new();
     };

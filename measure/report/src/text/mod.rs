@@ -1,6 +1,7 @@
 //! A report as text for people at a terminal.
 
 mod books;
+mod kinds;
 mod latency;
 mod page;
 mod style;
@@ -30,6 +31,7 @@ impl Report {
         books::arrivals(self, &mut page)?;
         page.blank()?;
         latency::write(self, &mut page)?;
+        kinds::write(self, &mut page)?;
         latency::stages(self, &mut page)?;
         books::aftermath(self, &mut page)?;
         page.flush()

@@ -3,8 +3,8 @@
 //! The clock ticks in milliseconds, so a service of 100 ms stands for one of 100 µs: the millisecond is then within
 //! the generator's allowance of 2 %.
 
-use openloop_experiment::{Lifecycle, Plan, PlanBuilder, Run, drive};
-use openloop_measurer::{Describe, Details, Verdict};
+use openloop_experiment::{Lifecycle, Plan, PlanBuilder, Run, drive, labelled};
+use openloop_measurer::{Describe, Details, Kind, Verdict};
 use openloop_report::Report;
 use openloop_sched::{Arrivals, Rate};
 use std::sync::Arc;
@@ -68,6 +68,36 @@ pub(crate) async fn mixed() -> Run {
         }
     };
     drive::shared(&open(20.0).build().unwrap(), work)
+        .await
+        .unwrap()
+}
+
+/// The same service, whose requests are of four kinds, of which one never comes; some requests are of none.
+pub(crate) async fn polymorphic() -> Run {
+    let plan = open(20.0).kinds([
+        "read",
+        "write, \"slow\"",
+        "GET /orders/{id}/items?expand=all",
+        "never",
+    ]);
+    let kind = |ticket: openloop_sched::Ticket| match ticket.seq % 16 {
+        0..=10 => Some(Kind::new(0)),
+        11..=13 => Some(Kind::new(1)),
+        14 => Some(Kind::new(2)),
+        _ => None,
+    };
+    let work = move |ticket: openloop_sched::Ticket| async move {
+        if ticket.seq == 300 {
+            std::future::pending::<()>().await;
+        }
+        let slower = kind(ticket).map_or(1, |kind| 1 + kind.index() as u64);
+        sleep(ms(100 * slower + 2 * (ticket.seq % 41))).await;
+        Reply {
+            seq: ticket.seq,
+            connect: ms(20 + ticket.seq % 5),
+        }
+    };
+    drive::shared(&plan.build().unwrap(), labelled(work, kind))
         .await
         .unwrap()
 }

@@ -1,4 +1,6 @@
-use crate::fixture::{calm, mixed, on_any_machine, overloaded, stopped, stopped_early};
+use crate::fixture::{
+    calm, mixed, on_any_machine, overloaded, polymorphic, stopped, stopped_early,
+};
 use crate::golden::assert_golden;
 use openloop_experiment::Slo;
 use openloop_report::{ReadError, Report};
@@ -38,6 +40,7 @@ async fn what_is_read_and_written_again_is_the_same_to_the_last_byte() {
         overloaded().await,
         stopped().await,
         stopped_early().await,
+        polymorphic().await,
     ] {
         let report = Report::new(&run).with_judgement(&slo.judge(&run));
         let json = json_of(&report);
@@ -131,6 +134,65 @@ async fn every_arrival_has_one_outcome_in_total_by_phase_and_by_interval() {
                 .all(|interval| interval.ended.balances())
         );
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_kind_has_its_own_books_and_they_add_up_to_those_of_the_run() {
+    let report = Report::new(&polymorphic().await);
+    let names: Vec<_> = report.kinds.keys().map(String::as_str).collect();
+    let path = "GET /orders/{id}/items?expand=all";
+    assert_eq!(names, ["", path, "never", "read", "write, \"slow\""]);
+    let mut sums = [0; 9];
+    for kind in report.kinds.values() {
+        assert!(kind.arrivals.balances());
+        for (sum, (_, n)) in sums.iter_mut().zip(kind.arrivals.by_outcome()) {
+            *sum += n;
+        }
+    }
+    assert_eq!(sums, report.arrivals.by_outcome().map(|(_, n)| n));
+    let shares: f64 = report.kinds.values().filter_map(|kind| kind.share).sum();
+    assert!((shares - 1.0).abs() < 1e-12);
+    // 480 arrivals are 30 rounds of 16.
+    assert_eq!(report.kinds["read"].arrivals.scheduled, 330);
+    assert_eq!(report.kinds["read"].share, Some(0.6875));
+    assert_eq!(report.kinds[""].arrivals.scheduled, 30);
+
+    let count = |of: &Option<openloop_report::schema::Summary>| of.as_ref().map_or(0, |s| s.count);
+    let all = |of: fn(&openloop_report::schema::Kind) -> u64| report.kinds.values().map(of).sum();
+    let response: u64 = all(|kind| kind.latency.response.as_ref().map_or(0, |s| s.count));
+    assert_eq!(response, count(&report.latency.response));
+    let bytes: u64 = all(|kind| kind.counts.get("bytes").copied().unwrap_or(0));
+    assert_eq!(bytes, report.counts["bytes"]);
+    let refused: u64 = all(|kind| {
+        kind.outcomes
+            .get("failed")
+            .map_or(0, |of| of["connect_refused"])
+    });
+    assert_eq!(refused, report.outcomes["failed"]["connect_refused"]);
+    assert!(count(&report.kinds["read"].metrics["connect"]) > 0);
+
+    let value = value_of(&report);
+    let read = &value["kinds"]["read"];
+    for field in [
+        "share", "arrivals", "outcomes", "latency", "metrics", "counts",
+    ] {
+        assert!(read.get(field).is_some(), "{field}");
+    }
+    for name in [
+        "response",
+        "response_ok",
+        "response_slo",
+        "service",
+        "exchange",
+    ] {
+        assert!(read["latency"][name]["p99_ns"].is_u64(), "{name}");
+        assert_eq!(
+            value["kinds"]["never"]["latency"][name],
+            Value::Null,
+            "{name}"
+        );
+    }
+    assert_eq!(value["kinds"]["never"]["share"], json!(0.0));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,6 @@
-use crate::fixture::{calm, mixed, on_any_machine, overloaded, stopped, stopped_early};
+use crate::fixture::{
+    calm, mixed, on_any_machine, overloaded, polymorphic, stopped, stopped_early,
+};
 use crate::golden::assert_golden;
 use openloop_experiment::{Run, Slo};
 use openloop_report::{Report, TextStyle};
@@ -37,6 +39,14 @@ async fn a_run_that_breaks_its_objective_reads_like_this() {
         ..WIDE
     };
     assert_golden("mixed-colour.txt", &text(&report, colour));
+}
+
+#[tokio::test(start_paused = true)]
+async fn kinds_of_request_stand_side_by_side_where_there_are_several() {
+    let slo = r#"p95[read]<=200ms, p50["write, \"slow\""]<=150ms, errors[never]<=1%"#;
+    let report = judged(polymorphic().await, slo);
+    assert_golden("kinds.txt", &plain(&report));
+    assert_golden("kinds-wide.txt", &text(&report, WIDE));
 }
 
 #[tokio::test(start_paused = true)]
@@ -115,6 +125,7 @@ async fn no_line_is_wider_than_the_terminal_or_ends_in_blanks() {
     for report in [
         judged(mixed().await, "p50<=1s, p99<=300ms, errors<=5%"),
         judged(overloaded().await, "p99<=1s"),
+        judged(polymorphic().await, "p99[read]<=1s"),
         on_any_machine(Report::new(&stopped().await)),
     ] {
         for width in [80, 100, 120, 200] {

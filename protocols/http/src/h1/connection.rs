@@ -2,9 +2,10 @@
 
 use crate::relay::Relay;
 use crate::reply::Answer;
+use crate::request::Payload;
 use crate::{HttpErrorKind, Request, Stages};
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -17,13 +18,13 @@ use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
-type Driver = http1::Connection<TokioIo<Counted>, Full<Bytes>>;
+type Driver = http1::Connection<TokioIo<Counted>, Payload>;
 
 /// An open connection: the half that takes requests, and the half that moves bytes. No task of its own stands
 /// behind it: whoever leases it polls both.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    sender: http1::SendRequest<Full<Bytes>>,
+    sender: http1::SendRequest<Payload>,
     driver: Driving,
     relay: Arc<Relay>,
     waker: Waker,
