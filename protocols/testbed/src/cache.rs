@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn hits_and_misses_are_counted_and_may_vary_in_time() {
-        let varied = Service::from_fn(|seq| Duration::from_secs(seq));
+        let varied = Service::from_fn(Duration::from_secs);
         let mut looked = Looked::new(Cache::lru(1, HIT, MISS).services(varied, Service::instant()));
         assert_eq!(looked.time("/a", 5), Duration::ZERO);
         assert_eq!(looked.time("/a", 6), Duration::from_secs(6));
