@@ -8,6 +8,7 @@ use crate::sample::SampleArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use openloop_experiment::{Slo, TimeoutFrom, Validity};
 use openloop_sched::{Bursts, Precision, Profile, Rate, parse_duration};
+use openloop_workload::Values;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -82,6 +83,17 @@ pub(crate) struct ScheduleArgs {
     /// How long a user of --closed waits between an answer and the next request [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "closed")]
     pub(crate) think: Option<Duration>,
+
+    /// The rate is that of sessions, not of requests: how many requests a session has, by a law such as exponential:5
+    /// or fixed:3 (loadgen sample values --help). Each follows the answer to the one before, and a session ends where
+    /// a request is not served
+    #[arg(long, value_name = "STEPS", conflicts_with = "closed")]
+    pub(crate) sessions: Option<Values>,
+
+    /// How many seconds a session thinks between an answer and its next request, by a law such as lognormal:2:1
+    /// [default: fixed:0]
+    #[arg(long, value_name = "SECONDS", requires = "sessions")]
+    pub(crate) session_think: Option<Values>,
 
     /// What everything random is drawn from: the same seed gives the same requests at the same instants
     #[arg(long, default_value_t = 1)]

@@ -12,12 +12,11 @@ use crate::protocol::{Connecting, Protocol, share};
 use crate::shares;
 use ::http::Uri;
 use args::ConnectionsArg;
-use openloop_experiment::Work;
 use openloop_experiment::drive::ShardOf;
+use openloop_experiment::{Work, labelled};
 use openloop_http::{BuildError, Connections, Http, HttpError, Tls, Version};
-use openloop_measurer::Operation;
+use openloop_measurer::{Kind, Operation};
 use openloop_sched::Ticket;
-use openloop_workload::mix::Kind;
 use requests::{CallError, Requests};
 use std::future::Future;
 use std::sync::Arc;
@@ -175,7 +174,7 @@ impl Protocol for HttpLoad {
 
     fn kinds(&self) -> Vec<&str> {
         let mix = self.mix.iter().flat_map(|mix| mix.mix().kinds());
-        mix.map(Kind::name).collect()
+        mix.map(openloop_workload::mix::Kind::name).collect()
     }
 
     fn kind(&self, seq: u64) -> Option<usize> {
@@ -210,11 +209,13 @@ impl Protocol for HttpLoad {
             }
         }
         let requests = self.requests(&client).map_err(Failure::usage)?;
-        Ok(move |ticket: Ticket| {
+        let work = move |ticket: Ticket| {
             let client = client.clone();
             let request = requests.of(&client, ticket.seq);
             async move { client.call(request?).await.map_err(CallError::Http) }
-        })
+        };
+        let kind = move |ticket: Ticket| self.kind(ticket.seq).map(Kind::new);
+        Ok(labelled(work, kind))
     }
 
     fn health(self: Arc<Self>) -> impl Future<Output = Result<(), String>> + Send {

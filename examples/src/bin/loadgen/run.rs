@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Carries out what the flags ask for, or previews it.
 pub(crate) async fn run<P: Protocol>(protocol: P, load: &LoadArgs) -> Result<Status, Failure> {
-    let builder = plan::builder(load)?;
+    let builder = plan::builder(load)?.kinds(protocol.kinds());
     if load.output.is_preview() {
         let plan = builder.build().map_err(Failure::usage)?;
         return preview::show(&plan, &load.output, &protocol);
