@@ -4,6 +4,7 @@ use crate::arrivals::Source;
 use crate::exit;
 #[cfg(feature = "http")]
 use crate::http::HttpArgs;
+use crate::sample::SampleArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use openloop_experiment::{Slo, TimeoutFrom, Validity};
 use openloop_sched::{Bursts, Precision, Profile, Rate, parse_duration};
@@ -17,18 +18,21 @@ use std::time::Duration;
 #[derive(Debug, Parser)]
 #[command(name = "loadgen", version, after_help = exit::HELP)]
 pub(crate) struct Cli {
-    /// Which protocol.
+    /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-/// The protocols that were built in.
+/// The protocols that were built in, and what helps to write their flags.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Load an HTTP service: loadgen http http://127.0.0.1:8080/ --rate 2000
     #[cfg(feature = "http")]
-    #[command(after_help = exit::HELP)]
-    Http(HttpArgs),
+    #[command(after_help = format!("{}\n\n{}", crate::http::KEYS, exit::HELP))]
+    Http(Box<HttpArgs>),
+
+    /// Show what a sampler draws before it is used: loadgen sample keys zipf:1e6:0.99
+    Sample(Box<SampleArgs>),
 }
 
 /// The flags that all protocols share.
@@ -60,8 +64,8 @@ pub(crate) struct ScheduleArgs {
     pub(crate) profile: Option<Profile>,
 
     /// How requests scatter around the rate: constant, poisson or gamma:CV; or recorded arrivals, instead of a rate:
-    /// trace:FILE or trace:FILE:SCALE (seconds since the start, one a line; a SCALE of 0.5 replays twice as fast)
-    /// [default: poisson]
+    /// trace:FILE or trace:FILE:SCALE (Azure LLM, BurstGPT or plain CSV, Mooncake or Bailian JSON lines, or seconds
+    /// since the start, one a line; a SCALE of 0.5 replays twice as fast) [default: poisson]
     #[arg(long, conflicts_with = "closed")]
     pub(crate) arrivals: Option<Source>,
 

@@ -3,6 +3,7 @@
 use crate::arrivals::Source;
 use crate::cli::{LoadArgs, OnLimit, PhaseArgs};
 use crate::exit::Failure;
+use crate::output;
 use openloop_experiment::{InFlight, Lifecycle, Plan, PlanBuilder};
 use std::time::Duration;
 
@@ -87,7 +88,13 @@ fn source(load: &LoadArgs) -> Result<PlanBuilder, Failure> {
             }
         }
         refuse_phases(load, "a trace")?;
-        return Ok(Plan::recorded(trace.read().map_err(Failure::Usage)?));
+        let (recorded, notes) = trace.read().map_err(Failure::Usage)?;
+        if !load.output.quiet {
+            for note in notes {
+                output::complain(format_args!("{note}"));
+            }
+        }
+        return Ok(Plan::recorded(recorded));
     }
     let plan = match (schedule.rate, &schedule.profile) {
         (_, Some(profile)) => {
@@ -127,8 +134,10 @@ mod tests {
     fn load(flags: &str) -> LoadArgs {
         let words = format!("loadgen http http://localhost/ {flags}");
         let cli = Cli::try_parse_from(words.split_whitespace()).unwrap();
-        let Command::Http(arguments) = cli.command;
-        arguments.load
+        match cli.command {
+            Command::Http(arguments) => arguments.load,
+            other => panic!("{other:?}"),
+        }
     }
 
     fn plan(flags: &str) -> Result<Plan, String> {
