@@ -6,9 +6,12 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod interrupt;
+mod mixes;
 mod preview;
 mod refusals;
 mod runs;
+mod sample;
+mod traces;
 mod verdicts;
 
 use openloop_testbed::{HttpServer, HttpServerBuilder};
@@ -43,6 +46,14 @@ fn stdout(output: &Output) -> String {
 
 fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A program of this crate with these flags, which are parted by spaces.
+fn run(flags: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_loadgen"))
+        .args(flags.split_whitespace())
+        .output()
+        .unwrap()
 }
 
 /// Fails with everything that the program said.

@@ -33,6 +33,30 @@ fn bad_values_have_status_2_and_name_what_is_wrong() {
 }
 
 #[test]
+fn keys_that_are_none_are_answered_with_what_to_write() {
+    for (law, named) in [
+        ("zipf", "zipf:1000:0.99"),
+        ("zipf:1000:-1", "-1"),
+        ("zipf:0:1", "0 keys"),
+        ("zipf:1000:80/0", "top = 0"),
+        ("hotspot:1000", "hotspot:1000:0.2:0.8"),
+        ("latest:1000:0.99", "latest:1000:0.99:0.05"),
+        ("latest:1000:0.99:0.05:scrambled", "scrambled"),
+        ("zipf:1000:0.99:drift", "drift"),
+        ("uniform:many", "many"),
+        ("pareto:1000", "zipf"),
+    ] {
+        let output = loadgen(
+            "http://127.0.0.1:1/{key}",
+            &format!("--rate 10 --keys {law}"),
+        );
+        assert_status(&output, 2);
+        let message = stderr(&output);
+        assert!(message.contains(named), "{law}: {message}");
+    }
+}
+
+#[test]
 fn urls_that_are_none_have_status_2() {
     for (url, named) in [
         ("http://", "no host"),

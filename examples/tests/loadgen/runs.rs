@@ -2,6 +2,7 @@
 
 use crate::*;
 use openloop_testbed::Certificate;
+use openloop_workload::Keys;
 use std::time::Duration;
 
 fn constant(flags: &str) -> String {
@@ -32,6 +33,33 @@ fn with_few_arrivals_and_many_connections_no_arrival_comes_too_early() {
         (&report["arrivals"]["scheduled"], server.served()),
         (&1.into(), 1)
     );
+}
+
+#[test]
+fn every_law_of_keys_asks_for_what_the_library_draws() {
+    for law in [
+        "zipf:1000:0.99",
+        "zipf:1e6:80/20",
+        "hotspot:1000:0.2:0.8",
+        "latest:1000:0.99:0.5",
+        "uniform:1000:drift=1/3",
+        "zipf:1000:1.2:drift=10/50:scrambled=3",
+    ] {
+        let server = server().record_requests().start().unwrap();
+        let flags = SECOND.replace("1s", "100ms");
+        let flags =
+            format!("--rate 1000 --arrivals constant {flags} {BUSY} --seed 7 --quiet --keys {law}");
+        assert_status(&loadgen(&server.url("/items/{key}"), &flags), 0);
+        let keys: Keys = law.parse().unwrap();
+        let mut expected: Vec<_> = (0..100)
+            .map(|seq| format!("/items/{}", keys.key(7, seq)))
+            .collect();
+        let requests = server.requests().into_iter();
+        let mut asked: Vec<_> = requests.map(|request| request.path).collect();
+        expected.sort();
+        asked.sort();
+        assert_eq!(asked, expected, "{law}");
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
 
 use crate::act::Script;
+use crate::cache::Looked;
 use crate::certificate::{self, Certificate};
 use crate::clock::nanos;
 use crate::driver::Driver;
@@ -22,7 +23,7 @@ use crate::log::Log;
 use crate::server::{Flavour, accept};
 use crate::shared::{Counters, Shared};
 use crate::timer::Timer;
-use crate::{Act, Clock, HttpServer, On, Service, Workers, hyper_flavour};
+use crate::{Act, Cache, Clock, HttpServer, On, Service, Workers, hyper_flavour};
 
 /// Builds an [`HttpServer`]; see there for an example.
 #[derive(Debug)]
@@ -30,6 +31,7 @@ use crate::{Act, Clock, HttpServer, On, Service, Workers, hyper_flavour};
 pub struct HttpServerBuilder {
     port: u16,
     service: Service,
+    cache: Option<Cache>,
     workers: Workers,
     stalls: Vec<(u64, u64)>,
     script: Script,
@@ -46,6 +48,7 @@ impl HttpServerBuilder {
         Self {
             port: 0,
             service: Service::instant(),
+            cache: None,
             workers: Workers::unlimited(),
             stalls: Vec::new(),
             script: Script::default(),
@@ -66,6 +69,14 @@ impl HttpServerBuilder {
     /// How long each request takes in a worker; instant by default.
     pub fn service(self, service: Service) -> Self {
         Self { service, ..self }
+    }
+
+    /// A cache before the work, whose times stand in the place of the [service](Self::service)'s.
+    pub fn cache(self, cache: Cache) -> Self {
+        Self {
+            cache: Some(cache),
+            ..self
+        }
     }
 
     /// How many requests are served at once and how many may wait; unlimited by default.
@@ -157,6 +168,7 @@ impl HttpServerBuilder {
             clock,
             driver: Driver::new(clock, self.workers, stalls),
             service: self.service,
+            cache: self.cache.map(|cache| Mutex::new(Looked::new(cache))),
             script: self.script,
             log: Log::default(),
             counters: Counters::default(),

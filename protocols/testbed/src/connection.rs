@@ -130,7 +130,7 @@ impl Connection<'_> {
         let head = &request.head;
         let (number, _in_flight) = shared.counters.request();
         let act = shared.script.decide(number, self.path(head));
-        let service = shared.service.time(head.seq.unwrap_or(number));
+        let service = shared.service_time(self.path(head), head.seq.unwrap_or(number));
         let served = shared.driver.serve(service).await;
         if shared.recorded.is_some() {
             shared.record(request::record(

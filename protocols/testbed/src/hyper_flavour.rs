@@ -114,7 +114,7 @@ async fn respond(
     let act = shared.script.decide(number, path);
     let served = shared
         .driver
-        .serve(shared.service.time(seq.unwrap_or(number)))
+        .serve(shared.service_time(path, seq.unwrap_or(number)))
         .await;
     if shared.recorded.is_some() {
         shared.record(Some(record(&head, path, connection, body.clone())));

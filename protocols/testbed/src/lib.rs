@@ -9,6 +9,7 @@
 //! | Is an M/M/1 queue measured as one? | [`Service::exponential`] behind [`Workers::one`] |
 //! | Is load that was shed counted? | [`Workers::servers`] with a [`waiting`](Workers::waiting) room: 503 beyond it |
 //! | Does a pause show in the tail? | [`stall`](HttpServerBuilder::stall), or [`stall_for`](HttpServer::stall_for) on command |
+//! | Do hot keys make the service fast? | [`cache`](HttpServerBuilder::cache) with a [`Cache`] of a known size |
 //! | Are failures told apart? | [`Act`], for the requests chosen by [`On`], or by path |
 //! | Is a full accept queue named? | [`backlog`](HttpServerBuilder::backlog) and [`set_accepting`](HttpServer::set_accepting) |
 //! | Is a bad certificate refused? | [`tls`](HttpServerBuilder::tls) with a [`Certificate`] |
@@ -25,6 +26,7 @@
 mod act;
 mod answer;
 mod builder;
+mod cache;
 mod certificate;
 mod clock;
 mod connection;
@@ -44,6 +46,7 @@ mod workers;
 
 pub use act::{Act, On};
 pub use builder::HttpServerBuilder;
+pub use cache::Cache;
 pub use certificate::Certificate;
 pub use clock::Clock;
 pub use duration::{DurationError, parse_duration};

@@ -124,6 +124,20 @@ impl HttpServer {
             .load(Ordering::Relaxed)
     }
 
+    /// Requests that found their key in the [cache](HttpServerBuilder::cache); 0 without one.
+    #[must_use]
+    pub fn cache_hits(&self) -> u64 {
+        let cache = self.shared.cache.as_ref();
+        cache.map_or(0, |cache| cache.lock().hits)
+    }
+
+    /// Requests that did not; 0 without a cache.
+    #[must_use]
+    pub fn cache_misses(&self) -> u64 {
+        let cache = self.shared.cache.as_ref();
+        cache.map_or(0, |cache| cache.lock().misses)
+    }
+
     /// The most requests that were in the hands of workers at one time.
     #[must_use]
     pub fn in_service_peak(&self) -> u64 {

@@ -1,11 +1,13 @@
 //! What the connections of one server share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::act::Script;
+use crate::cache::Looked;
 use crate::driver::Driver;
 use crate::log::Log;
 use crate::request::RecordedRequest;
@@ -16,6 +18,7 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) driver: Driver,
     pub(crate) service: Service,
+    pub(crate) cache: Option<Mutex<Looked>>,
     pub(crate) script: Script,
     pub(crate) log: Log,
     pub(crate) counters: Counters,
@@ -29,6 +32,14 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// How long a request takes in a worker: by what the cache holds now, if there is one.
+    pub(crate) fn service_time(&self, path: &str, seq: u64) -> Duration {
+        match &self.cache {
+            Some(cache) => cache.lock().time(path, seq),
+            None => self.service.time(seq),
+        }
+    }
+
     pub(crate) fn record(&self, request: Option<RecordedRequest>) {
         if let (Some(recorded), Some(request)) = (&self.recorded, request) {
             recorded.lock().push(request);

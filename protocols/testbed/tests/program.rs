@@ -174,3 +174,25 @@ fn bad_arguments_are_named_and_nothing_is_started() {
         assert!(output.stdout.is_empty());
     }
 }
+
+#[test]
+fn a_cache_says_at_the_end_what_hit_and_what_missed() {
+    let (mut child, url) = start(&["--cache", "1:1us:1us", "--for", "60s"]);
+    for seq in 0..3 {
+        get(&url, seq);
+    }
+    let kill = Command::new("kill").arg(child.id().to_string()).status();
+    assert!(kill.unwrap().success());
+    let mut said = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(said.contains("hit 2 times and missed 1 times"), "{said}");
+    for bad in ["100", "1:2", "x:1us:1us", "1:1us:soon"] {
+        assert_eq!(run(&["--cache", bad]).status.code(), Some(2), "{bad}");
+    }
+}

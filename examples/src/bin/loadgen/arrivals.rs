@@ -1,9 +1,11 @@
 //! `--arrivals`: a process by name, or a trace in a file.
 
-use openloop_sched::{Arrivals, ArrivalsError, Recorded};
+use crate::quality;
+use openloop_sched::{Arrivals, ArrivalsError, Offset, Recorded};
+use openloop_workload::traces::{self, Format, TraceRequest};
 use std::fs::File;
-use std::io::BufReader;
-use std::path::PathBuf;
+use std::io::{BufRead, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Where the instants of arrivals come from.
@@ -24,12 +26,72 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    pub(crate) fn read(&self) -> Result<Recorded, String> {
+    /// The arrivals, and what should be known of them before they are believed.
+    pub(crate) fn read(&self) -> Result<(Recorded, Vec<String>), String> {
         let named =
             |error: &dyn ToString| format!("{}: {}", self.file.display(), error.to_string());
-        let file = File::open(&self.file).map_err(|error| named(&error))?;
-        Recorded::read(BufReader::new(file), self.scale).map_err(|error| named(&error))
+        let rows = match read(&self.file)? {
+            Contents::Rows(rows) => rows,
+            Contents::Seconds(seconds) => {
+                let scaled = Recorded::new(seconds.offsets().to_vec(), self.scale);
+                return Ok((scaled.map_err(|error| named(&error))?, Vec::new()));
+            }
+        };
+        let notes = quality::notes(&rows);
+        let rows = rows.sorted();
+        let offsets = rows.offsets(self.scale).map_err(|error| named(&error))?;
+        let offsets = offsets.map(Offset::from).collect();
+        let recorded = Recorded::new(offsets, 1.0).map_err(|error| named(&error))?;
+        Ok((recorded, notes.iter().map(|note| named(note)).collect()))
     }
+}
+
+/// What a file of recorded arrivals holds.
+#[derive(Debug)]
+pub(crate) enum Contents {
+    /// Rows of a format that its first line tells.
+    Rows(traces::Trace),
+    /// An instant on each line, in seconds.
+    Seconds(Recorded),
+}
+
+impl Contents {
+    /// As a trace, of whichever form.
+    pub(crate) fn into_trace(self) -> traces::Trace {
+        match self {
+            Contents::Rows(trace) => trace,
+            Contents::Seconds(recorded) => {
+                let offsets = recorded.offsets().iter();
+                traces::Trace::new(offsets.map(|at| TraceRequest::at(at.as_nanos())).collect())
+            }
+        }
+    }
+}
+
+/// Reads recorded arrivals in whichever form they are.
+pub(crate) fn read(path: &Path) -> Result<Contents, String> {
+    let named = |error: &dyn ToString| format!("{}: {}", path.display(), error.to_string());
+    let mut reader = BufReader::new(File::open(path).map_err(|error| named(&error))?);
+    let (mut head, mut line) = (Vec::new(), Vec::new());
+    // The file may be a pipe, which is read once: what was looked at is put in front again.
+    let first = loop {
+        line.clear();
+        let length = reader.read_until(b'\n', &mut line);
+        let is_end = length.map_err(|error| named(&error))? == 0;
+        head.extend_from_slice(&line);
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim_start_matches('\u{feff}').trim();
+        if is_end || !(text.is_empty() || text.starts_with('#')) {
+            break text.to_owned();
+        }
+    };
+    let whole = Cursor::new(head).chain(reader);
+    if first.starts_with('{') || Format::detect(&first).is_ok() {
+        let trace = traces::Trace::read(whole).map_err(|error| named(&error))?;
+        return Ok(Contents::Rows(trace));
+    }
+    let seconds = Recorded::read(whole, 1.0).map_err(|error| named(&error))?;
+    Ok(Contents::Seconds(seconds))
 }
 
 /// `constant`, `poisson`, `gamma:CV` or `trace:FILE[:SCALE]`.

@@ -4,9 +4,11 @@ use crate::arrivals::Source;
 use crate::exit;
 #[cfg(feature = "http")]
 use crate::http::HttpArgs;
+use crate::sample::SampleArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use openloop_experiment::{Slo, TimeoutFrom, Validity};
 use openloop_sched::{Bursts, Precision, Profile, Rate, parse_duration};
+use openloop_workload::Values;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -17,18 +19,21 @@ use std::time::Duration;
 #[derive(Debug, Parser)]
 #[command(name = "loadgen", version, after_help = exit::HELP)]
 pub(crate) struct Cli {
-    /// Which protocol.
+    /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-/// The protocols that were built in.
+/// The protocols that were built in, and what helps to write their flags.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Load an HTTP service: loadgen http http://127.0.0.1:8080/ --rate 2000
     #[cfg(feature = "http")]
-    #[command(after_help = exit::HELP)]
-    Http(HttpArgs),
+    #[command(after_help = format!("{}\n\n{}", crate::http::KEYS, exit::HELP))]
+    Http(Box<HttpArgs>),
+
+    /// Show what a sampler draws before it is used: loadgen sample keys zipf:1e6:0.99
+    Sample(Box<SampleArgs>),
 }
 
 /// The flags that all protocols share.
@@ -60,8 +65,8 @@ pub(crate) struct ScheduleArgs {
     pub(crate) profile: Option<Profile>,
 
     /// How requests scatter around the rate: constant, poisson or gamma:CV; or recorded arrivals, instead of a rate:
-    /// trace:FILE or trace:FILE:SCALE (seconds since the start, one a line; a SCALE of 0.5 replays twice as fast)
-    /// [default: poisson]
+    /// trace:FILE or trace:FILE:SCALE (Azure LLM, BurstGPT or plain CSV, Mooncake or Bailian JSON lines, or seconds
+    /// since the start, one a line; a SCALE of 0.5 replays twice as fast) [default: poisson]
     #[arg(long, conflicts_with = "closed")]
     pub(crate) arrivals: Option<Source>,
 
@@ -78,6 +83,17 @@ pub(crate) struct ScheduleArgs {
     /// How long a user of --closed waits between an answer and the next request [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "closed")]
     pub(crate) think: Option<Duration>,
+
+    /// The rate is that of sessions, not of requests: how many requests a session has, by a law such as exponential:5
+    /// or fixed:3 (loadgen sample values --help). Each follows the answer to the one before, and a session ends where
+    /// a request is not served
+    #[arg(long, value_name = "STEPS", conflicts_with = "closed")]
+    pub(crate) sessions: Option<Values>,
+
+    /// How many seconds a session thinks between an answer and its next request, by a law such as lognormal:2:1
+    /// [default: fixed:0]
+    #[arg(long, value_name = "SECONDS", requires = "sessions")]
+    pub(crate) session_think: Option<Values>,
 
     /// What everything random is drawn from: the same seed gives the same requests at the same instants
     #[arg(long, default_value_t = 1)]

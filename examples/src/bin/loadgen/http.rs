@@ -1,18 +1,21 @@
 //! `loadgen http`.
 
 mod args;
+mod mix;
 mod requests;
 
-pub(crate) use args::HttpArgs;
+pub(crate) use args::{HttpArgs, KEYS};
+pub(crate) use mix::HttpMix;
 
 use crate::exit::Failure;
 use crate::protocol::{Connecting, Protocol, share};
+use crate::shares;
 use ::http::Uri;
 use args::ConnectionsArg;
-use openloop_experiment::Work;
 use openloop_experiment::drive::ShardOf;
+use openloop_experiment::{Work, labelled};
 use openloop_http::{BuildError, Connections, Http, HttpError, Tls, Version};
-use openloop_measurer::Operation;
+use openloop_measurer::{Kind, Operation};
 use openloop_sched::Ticket;
 use requests::{CallError, Requests};
 use std::future::Future;
@@ -33,6 +36,7 @@ pub(crate) struct HttpLoad {
     host: String,
     port: u16,
     tls: Option<Tls>,
+    mix: Option<Arc<HttpMix>>,
 }
 
 impl HttpLoad {
@@ -45,12 +49,17 @@ impl HttpLoad {
             host: String::new(),
             port: 0,
             tls: arguments.tls().map_err(Failure::Usage)?,
+            mix: arguments.mix().map_err(Failure::Usage)?.map(Arc::new),
         };
         let client = load.client(load.connections(1)).map_err(Failure::usage)?;
+        if let Some(mix) = &load.mix {
+            let check = |request| client.request_from(request).map(drop);
+            mix.check(load.seed(), check).map_err(Failure::Usage)?;
+        }
         // What is wrong with one key's request is wrong with all.
         let _checked = load
             .requests(&client)
-            .of(&client, 0)
+            .and_then(|requests| requests.of(&client, 0))
             .map_err(Failure::usage)?;
         // Not from the request: its URI is the one that a Host header of the user's makes of it.
         let uri = Uri::try_from(load.render(&arguments.url)).map_err(Failure::usage)?;
@@ -90,8 +99,15 @@ impl HttpLoad {
         requests::render(text, &self.arguments, 0)
     }
 
-    fn requests(&self, client: &Http) -> Requests {
-        Requests::new(&self.arguments, client)
+    fn requests(&self, client: &Http) -> Result<Requests, CallError> {
+        match &self.mix {
+            Some(mix) => Requests::mixed(mix.clone(), self.seed(), client),
+            None => Ok(Requests::new(&self.arguments, client)),
+        }
+    }
+
+    fn seed(&self) -> u64 {
+        self.arguments.load.schedule.seed
     }
 
     /// The connections of a client that has `pool` of them, where their number is fixed.
@@ -143,11 +159,27 @@ impl Protocol for HttpLoad {
             Connecting::PerRequest => "a new connection for each request".to_owned(),
             Connecting::PerInFlight => "a connection for each request in flight".to_owned(),
         };
-        format!(
-            "{} {} over {connections}",
-            arguments.method(),
+        let Some(mix) = &self.mix else {
+            let (method, url) = (arguments.method(), &arguments.url);
+            return format!("{method} {url} over {connections}");
+        };
+        let head = format!(
+            "the kinds of request in {} to {} over {connections}",
+            mix.file().display(),
             arguments.url
-        )
+        );
+        let lines = std::iter::once(head).chain(shares::table(mix.mix()));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    fn kinds(&self) -> Vec<&str> {
+        let mix = self.mix.iter().flat_map(|mix| mix.mix().kinds());
+        mix.map(openloop_workload::mix::Kind::name).collect()
+    }
+
+    fn kind(&self, seq: u64) -> Option<usize> {
+        let mix = self.mix.as_ref()?;
+        Some(mix.pick(self.seed(), seq).index)
     }
 
     fn connecting(&self) -> Connecting {
@@ -176,12 +208,14 @@ impl Protocol for HttpLoad {
                 return Err(self.unreachable(format!("no connection within {limit:?}")));
             }
         }
-        let requests = self.requests(&client);
-        Ok(move |ticket: Ticket| {
+        let requests = self.requests(&client).map_err(Failure::usage)?;
+        let work = move |ticket: Ticket| {
             let client = client.clone();
             let request = requests.of(&client, ticket.seq);
             async move { client.call(request?).await.map_err(CallError::Http) }
-        })
+        };
+        let kind = move |ticket: Ticket| self.kind(ticket.seq).map(Kind::new);
+        Ok(labelled(work, kind))
     }
 
     fn health(self: Arc<Self>) -> impl Future<Output = Result<(), String>> + Send {

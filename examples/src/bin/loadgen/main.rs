@@ -2,10 +2,12 @@
 //!
 //! ```text
 //! loadgen http http://service.test/ --rate 2000 --slo "p99<=100ms" --json report.json
+//! loadgen sample keys zipf:1e6:0.99
 //! ```
 //!
 //! [`cli`] reads the flags, [`plan`] makes a plan of them, [`run`] carries it out. What differs between protocols is
-//! behind the trait [`protocol::Protocol`], one file each. The exit status says what came out: see [`exit::Status`].
+//! behind the trait [`protocol::Protocol`], one file each. [`sample`] shows what keys, values, mixes and traces are. The
+//! exit status says what came out: see [`exit::Status`].
 #![forbid(unsafe_code)]
 
 mod arrivals;
@@ -19,12 +21,16 @@ mod output;
 mod plan;
 mod preview;
 mod protocol;
+mod quality;
 mod run;
+mod sample;
+mod shares;
 
 use clap::Parser;
 use cli::{Cli, Command};
 use exit::{Failure, Status};
 use std::process::ExitCode;
+use tokio::runtime::Runtime;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -36,16 +42,20 @@ fn main() -> ExitCode {
 }
 
 fn load(cli: &Cli) -> Result<Status, Failure> {
-    // Signals, progress and the health check; the load itself runs on threads of its own.
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::Machine(format!("no runtime could be made: {error}")))?;
     match &cli.command {
         #[cfg(feature = "http")]
         Command::Http(arguments) => {
             let protocol = http::HttpLoad::new(arguments)?;
-            runtime.block_on(run::run(protocol, &arguments.load))
+            runtime()?.block_on(run::run(protocol, &arguments.load))
         }
+        Command::Sample(arguments) => sample::run(arguments),
     }
+}
+
+/// For signals, progress and the health check; the load itself runs on threads of its own.
+fn runtime() -> Result<Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Machine(format!("no runtime could be made: {error}")))
 }

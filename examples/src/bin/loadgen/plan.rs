@@ -1,9 +1,13 @@
 //! From flags to a plan.
 
 use crate::arrivals::Source;
-use crate::cli::{LoadArgs, OnLimit, PhaseArgs};
+use crate::cli::{LoadArgs, OnLimit, PhaseArgs, ScheduleArgs};
 use crate::exit::Failure;
+use crate::output;
 use openloop_experiment::{InFlight, Lifecycle, Plan, PlanBuilder};
+use openloop_workload::Values;
+use openloop_workload::sessions::Sessions;
+use openloop_workload::values::Fixed;
 use std::time::Duration;
 
 /// What loadgen does where a phase is not given: shorter than a careful experiment, long enough for a first look.
@@ -87,7 +91,13 @@ fn source(load: &LoadArgs) -> Result<PlanBuilder, Failure> {
             }
         }
         refuse_phases(load, "a trace")?;
-        return Ok(Plan::recorded(trace.read().map_err(Failure::Usage)?));
+        let (recorded, notes) = trace.read().map_err(Failure::Usage)?;
+        if !load.output.quiet {
+            for note in notes {
+                output::complain(format_args!("{note}"));
+            }
+        }
+        return in_sessions(Plan::recorded(recorded), schedule);
     }
     let plan = match (schedule.rate, &schedule.profile) {
         (_, Some(profile)) => {
@@ -101,10 +111,24 @@ fn source(load: &LoadArgs) -> Result<PlanBuilder, Failure> {
             ));
         }
     };
-    Ok(match schedule.arrivals {
+    let plan = match schedule.arrivals {
         Some(Source::Process(arrivals)) => plan.arrivals(arrivals),
         _ => plan,
-    })
+    };
+    in_sessions(plan, schedule)
+}
+
+/// What arrives are sessions, where the flags say so.
+fn in_sessions(plan: PlanBuilder, schedule: &ScheduleArgs) -> Result<PlanBuilder, Failure> {
+    let Some(steps) = &schedule.sessions else {
+        return Ok(plan);
+    };
+    let think = match &schedule.session_think {
+        Some(think) => think.clone(),
+        None => Values::Fixed(Fixed::new(0.0).map_err(Failure::usage)?),
+    };
+    let sessions = Sessions::new(steps.clone(), think).map_err(Failure::usage)?;
+    Ok(plan.sessions(sessions))
 }
 
 fn refuse_phases(load: &LoadArgs, what: &str) -> Result<(), Failure> {
@@ -127,8 +151,10 @@ mod tests {
     fn load(flags: &str) -> LoadArgs {
         let words = format!("loadgen http http://localhost/ {flags}");
         let cli = Cli::try_parse_from(words.split_whitespace()).unwrap();
-        let Command::Http(arguments) = cli.command;
-        arguments.load
+        match cli.command {
+            Command::Http(arguments) => arguments.load,
+            other => panic!("{other:?}"),
+        }
     }
 
     fn plan(flags: &str) -> Result<Plan, String> {
@@ -194,6 +220,15 @@ mod tests {
     }
 
     #[test]
+    fn what_arrives_are_sessions_where_it_is_said() {
+        assert!(plan("--rate 10").unwrap().sessions().is_none());
+        let plan = plan("--rate 10 --sessions fixed:3 --session-think fixed:0.5").unwrap();
+        let sessions = plan.sessions().unwrap();
+        assert_eq!(sessions.request_rate(10.0), 30.0);
+        assert_eq!(sessions.think(1, 0, 1), Duration::from_millis(500));
+    }
+
+    #[test]
     fn a_closed_loop_has_users_instead_of_a_rate() {
         let plan = plan("--closed 8 --think 1s --steady 2s").unwrap();
         assert!(matches!(
@@ -220,6 +255,9 @@ mod tests {
             ("--rate 10 --closed 1", "--closed"),
             ("--closed 0", "0 users"),
             ("--closed 1 --arrivals poisson", "--arrivals"),
+            ("--closed 1 --sessions fixed:3", "--sessions"),
+            ("--rate 10 --session-think fixed:1", "--sessions"),
+            ("--rate 10 --sessions fixed:1e9", "1000000000"),
             ("--rate 10 --think 1s", "--closed"),
             ("--rate 10 --arrivals sometimes", "sometimes"),
             ("--rate 10 --arrivals trace:x.csv", "--rate"),

@@ -3,6 +3,7 @@
 use crate::cli::OutputArgs;
 use crate::exit::{Failure, Status};
 use crate::output;
+use crate::protocol::Protocol;
 use openloop_experiment::Plan;
 use openloop_sched::Schedule;
 use serde_json::{Value, json};
@@ -10,7 +11,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Prints the totals, writes the arrivals: whichever was asked for.
-pub(crate) fn show(plan: &Plan, output: &OutputArgs) -> Result<Status, Failure> {
+pub(crate) fn show(
+    plan: &Plan,
+    output: &OutputArgs,
+    protocol: &impl Protocol,
+) -> Result<Status, Failure> {
     let (Some(preview), Some(schedule)) = (plan.preview(), plan.schedule()) else {
         return Err(Failure::usage(
             "a closed loop has no arrivals before it runs, so there is nothing to preview: give --rate or --profile",
@@ -31,11 +36,31 @@ pub(crate) fn show(plan: &Plan, output: &OutputArgs) -> Result<Status, Failure> 
         let phases: Vec<Value> = phases
             .map(|(name, arrivals)| json!({ "name": name, "arrivals": arrivals }))
             .collect();
-        let totals = json!({ "total": preview.total, "phases": phases });
+        let mut totals = json!({ "total": preview.total, "phases": phases });
+        let kinds = by_kind(schedule, protocol);
+        if !kinds.is_empty() {
+            totals["kinds"] = kinds.into();
+        }
         output::write_to(Path::new("-"), |out| writeln!(out, "{totals}"))
             .map_err(Failure::Machine)?;
     }
     Ok(Status::Pass)
+}
+
+/// How many requests there would be of each kind.
+fn by_kind(schedule: &Schedule, protocol: &impl Protocol) -> Vec<Value> {
+    let mut kinds: Vec<(&str, u64)> = protocol.kinds().into_iter().map(|name| (name, 0)).collect();
+    if kinds.is_empty() {
+        return Vec::new();
+    }
+    for ticket in schedule.clone() {
+        let kind = protocol.kind(ticket.seq);
+        if let Some((_, arrivals)) = kind.and_then(|kind| kinds.get_mut(kind)) {
+            *arrivals += 1;
+        }
+    }
+    let kind = |(name, arrivals)| json!({ "name": name, "arrivals": arrivals });
+    kinds.into_iter().map(kind).collect()
 }
 
 fn write_arrivals(plan: &Plan, schedule: &Schedule, out: &mut dyn Write) -> io::Result<()> {

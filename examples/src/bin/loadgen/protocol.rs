@@ -16,8 +16,16 @@ pub(crate) trait Protocol: Send + Sync + 'static {
     /// What is loaded, as the user named it.
     fn target(&self) -> &str;
 
-    /// The target and the connections to it in a few words: `http://a.test/ over 50 connections`.
+    /// The target and the connections to it in a few words, `http://a.test/ over 50 connections`, and below it in lines
+    /// of their own what else should be known before the run.
     fn describe(&self) -> String;
+
+    /// The names of the kinds of request, in order: none where all are of one.
+    fn kinds(&self) -> Vec<&str>;
+
+    /// Which of [`kinds`](Protocol::kinds) request number `seq` is of, from 0, whoever sends it; `None` where there are
+    /// no kinds.
+    fn kind(&self, seq: u64) -> Option<usize>;
 
     /// How connections come about.
     fn connecting(&self) -> Connecting;

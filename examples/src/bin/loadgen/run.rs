@@ -12,9 +12,10 @@ use std::sync::Arc;
 
 /// Carries out what the flags ask for, or previews it.
 pub(crate) async fn run<P: Protocol>(protocol: P, load: &LoadArgs) -> Result<Status, Failure> {
-    let builder = plan::builder(load)?;
+    let builder = plan::builder(load)?.kinds(protocol.kinds());
     if load.output.is_preview() {
-        return preview::show(&builder.build().map_err(Failure::usage)?, &load.output);
+        let plan = builder.build().map_err(Failure::usage)?;
+        return preview::show(&plan, &load.output, &protocol);
     }
     let address = resolve(protocol.endpoint()).await;
     // The plan is built even where the name leads nowhere: its own mistakes are told first.

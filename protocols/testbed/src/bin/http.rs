@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use openloop_testbed::{
-    Act, Certificate, HttpServer, HttpServerBuilder, On, Service, Workers, parse_duration,
+    Act, Cache, Certificate, HttpServer, HttpServerBuilder, On, Service, Workers, parse_duration,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -17,6 +17,8 @@ usage: testbed-http [OPTIONS]
 
   --port N              port of 127.0.0.1 (a free one)
   --service S           instant | fixed:1ms | exp:1ms[:SEED] | bimodal:1ms:20ms:0.1[:SEED]   (instant)
+  --cache N:HIT:MISS    instead of --service: an LRU cache of N paths before the work, such as 1000:200us:2ms; how
+                        many hit and missed is printed at the end
   --workers W           unlimited | C | C:K, K being the places to wait in               (unlimited)
   --stall-at T          nothing starts from T after the first request ...
   --stall-for T         ... for so long; the pair can be given several times
@@ -91,6 +93,13 @@ fn run(options: Options) -> Result<(), Box<dyn Error>> {
         io::stderr(),
         "served {served} requests on {accepted} connections"
     )?;
+    if options.has_cache {
+        let (hits, misses) = (server.cache_hits(), server.cache_misses());
+        writeln!(
+            io::stderr(),
+            "the cache hit {hits} times and missed {misses} times"
+        )?;
+    }
     Ok(())
 }
 
@@ -99,6 +108,7 @@ struct Options {
     log: Option<PathBuf>,
     ca_file: Option<PathBuf>,
     run_for: Option<Duration>,
+    has_cache: bool,
 }
 
 impl Options {
@@ -106,6 +116,7 @@ impl Options {
     fn parse(mut args: impl Iterator<Item = String>) -> Result<Option<Self>, Box<dyn Error>> {
         let mut server = HttpServer::builder();
         let (mut log, mut ca_file, mut run_for, mut stall_at) = (None, None, None, None);
+        let mut has_cache = false;
         while let Some(flag) = args.next() {
             if flag == "--help" || flag == "-h" {
                 return Ok(None);
@@ -118,6 +129,10 @@ impl Options {
             server = match flag.as_str() {
                 "--port" => server.port(value.parse()?),
                 "--service" => server.service(service(&value)?),
+                "--cache" => {
+                    has_cache = true;
+                    server.cache(cache(&value)?)
+                }
                 "--workers" => server.workers(workers(&value)?),
                 "--stall-at" => {
                     stall_at = Some(parse_duration(&value)?);
@@ -157,6 +172,7 @@ impl Options {
             log,
             ca_file,
             run_for,
+            has_cache,
         }))
     }
 }
@@ -182,6 +198,18 @@ fn service(text: &str) -> Result<Service, Box<dyn Error>> {
         )
         .into()),
     }
+}
+
+fn cache(text: &str) -> Result<Cache, Box<dyn Error>> {
+    let parts: Vec<_> = text.split(':').collect();
+    let [capacity, hit, miss] = parts.as_slice() else {
+        let why = format!(
+            "{text:?} is no cache: write entries, and the times of a hit and a miss, 1000:200us:2ms"
+        );
+        return Err(why.into());
+    };
+    let (hit, miss) = (parse_duration(hit)?, parse_duration(miss)?);
+    Ok(Cache::lru(capacity.parse()?, hit, miss))
 }
 
 fn workers(text: &str) -> Result<Workers, Box<dyn Error>> {

@@ -1,16 +1,17 @@
 //! The flags of `loadgen http`.
 
+use super::HttpMix;
 use crate::cli::LoadArgs;
 use clap::Args;
 use openloop_http::Tls;
 use openloop_workload::{Keys, Template};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// What is asked of an HTTP service, and over which connections.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct HttpArgs {
-    /// Such as http://127.0.0.1:8080/items/{key}; {key} needs --keys
+    /// Such as http://127.0.0.1:8080/items/{key}; {key} needs --keys. With --mix the server alone
     pub(crate) url: String,
 
     /// The method [default: GET, or POST with a --body]
@@ -25,10 +26,15 @@ pub(crate) struct HttpArgs {
     #[arg(long, help_heading = "Request")]
     pub(crate) body: Option<String>,
 
-    /// What stands for {key} in the URL, the headers and the body: uniform:N (at random) or sequential:N (in turn)
-    /// from 1 to N, the same for the same --seed and request number
-    #[arg(long, help_heading = "Request")]
+    /// What stands for {key} in the URL, the headers and the body: uniform:N, sequential:N, zipf:N:S, zipf:N:80/20,
+    /// hotspot:N:HOT:SHARE or latest:N:S:INSERTS, all told below; the same for the same --seed and request number
+    #[arg(long, value_name = "LAW", help_heading = "Request")]
     pub(crate) keys: Option<Keys>,
+
+    /// Several kinds of request, each with a weight, a URL, a body and fields to fill them: see
+    /// examples/mixes/web_shop.toml. A --header is sent with every kind that has none of that name
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "body", "keys"], help_heading = "Request")]
+    pub(crate) mix: Option<PathBuf>,
 
     /// Connections, opened before the run and shared; or per-in-flight: as many as there are requests in flight
     #[arg(
@@ -90,7 +96,26 @@ fn header(text: &str) -> Result<(String, String), String> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
+/// The laws of `--keys`, for `--help`.
+pub(crate) const KEYS: &str = "\
+Keys are the whole numbers from 1 to N, which may be written as 1e6:
+  uniform:N                  all equally often, at random
+  sequential:N               in turn, again and again
+  zipf:N:S                   few hot and many cold: key k as often as 1/k^S, zipf:1e6:0.99
+  zipf:N:SHARE/TOP           the same by what it does: zipf:1e6:80/20 is 80 % of the requests on 20 % of the keys
+  hotspot:N:HOT:SHARE        the fraction HOT of the keys takes the fraction SHARE of the requests: hotspot:1e6:0.2:0.8
+  latest:N:S:INSERTS         the newest are the hottest, and each request brings INSERTS new ones: latest:1e6:0.99:0.05
+  LAW:drift=STEP/EVERY       the hot keys move on by STEP after every EVERY requests: zipf:1e6:0.99:drift=10/5000
+  LAW:scrambled              the hot keys lie anywhere, not at the beginning; after a drift; =SEED for other places
+See what they are before the run: loadgen sample keys zipf:1e6:0.99";
+
 impl HttpArgs {
+    /// The kinds of request, if there are several.
+    pub(crate) fn mix(&self) -> Result<Option<HttpMix>, String> {
+        let read = |file: &PathBuf| HttpMix::read(file, &self.header);
+        self.mix.as_ref().map(read).transpose()
+    }
+
     /// The method, given or not.
     pub(crate) fn method(&self) -> &str {
         match (&self.method, &self.body) {
@@ -125,13 +150,16 @@ impl HttpArgs {
                 "each of the {threads} threads needs a connection, and there are {size}: give more --connections"
             ));
         }
+        if let Some(mix) = &self.mix {
+            return self.check_server_alone(mix);
+        }
         let is_used = self.texts().any(|text| Template::new(text).has_key());
         match (&self.keys, is_used) {
             (Some(keys), false) => Err(format!(
                 "--keys {keys} has no effect: write {{key}} in the URL, a header or the body"
             )),
             (None, true) => Err(
-                "{key} stands in the request and nothing says which keys there are: give --keys uniform:N"
+                "{key} stands in the request and nothing says which keys there are: give --keys uniform:N or zipf:N:S"
                     .to_owned(),
             ),
             _ => Ok(()),
@@ -154,6 +182,19 @@ impl HttpArgs {
         Ok(())
     }
 
+    /// Kinds have paths of their own: one in the URL as well would be left out in silence.
+    fn check_server_alone(&self, mix: &Path) -> Result<(), String> {
+        let (_, rest) = self.url.split_once("://").unwrap_or_default();
+        let path = rest.find(['/', '?', '#']).map_or("", |at| &rest[at..]);
+        if path.is_empty() || path == "/" {
+            return Ok(());
+        }
+        Err(format!(
+            "the kinds in {} have paths of their own: give the server alone, without {path}",
+            mix.display()
+        ))
+    }
+
     fn texts(&self) -> impl Iterator<Item = &str> {
         let headers = self.header.iter().map(|(_, value)| value.as_str());
         [self.url.as_str()]
@@ -174,9 +215,9 @@ mod tests {
 
     fn parse(words: &[&str]) -> Result<HttpArgs, clap::Error> {
         let command = ["loadgen", "http"].iter().chain(words);
-        Cli::try_parse_from(command).map(|cli| {
-            let Command::Http(arguments) = cli.command;
-            arguments
+        Cli::try_parse_from(command).map(|cli| match cli.command {
+            Command::Http(arguments) => *arguments,
+            other => panic!("{other:?}"),
         })
     }
 

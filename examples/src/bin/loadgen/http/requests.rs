@@ -1,11 +1,14 @@
 //! What each request asks for.
 
 use super::HttpArgs;
+use super::mix::{HttpKind, HttpMix};
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Uri};
 use openloop_http::{Http, HttpError, Request, RequestError};
 use openloop_measurer::{Describe, Details, Verdict};
+use openloop_workload::mix::Kind;
 use openloop_workload::{Keys, Template};
+use std::sync::Arc;
 
 /// Request number `seq`, the same whoever sends it.
 #[derive(Debug)]
@@ -14,6 +17,17 @@ pub(crate) enum Requests {
     Same(Request),
     /// Each with its key.
     PerKey(Box<PerKey>),
+    /// Of several kinds.
+    Mixed(Box<Mixed>),
+}
+
+/// Requests of several kinds.
+#[derive(Debug)]
+pub(crate) struct Mixed {
+    mix: Arc<HttpMix>,
+    seed: u64,
+    /// Of each kind, in order, the request if all are the same.
+    made: Vec<Option<Request>>,
 }
 
 /// A request with places for a key.
@@ -55,6 +69,20 @@ impl Requests {
         }))
     }
 
+    /// Of several kinds; `client` is one of those for which the mix was checked.
+    ///
+    /// # Errors
+    /// When a request that is made once is none.
+    pub(crate) fn mixed(mix: Arc<HttpMix>, seed: u64, client: &Http) -> Result<Self, CallError> {
+        let made = |kind: &Kind<HttpKind>| match kind.payload().is_constant() {
+            true => Ok(Some(client.request_from(kind.payload().request(seed, 0)?)?)),
+            false => Ok(None),
+        };
+        let made: Result<_, CallError> = mix.mix().kinds().iter().map(made).collect();
+        let made = made?;
+        Ok(Requests::Mixed(Box::new(Mixed { mix, seed, made })))
+    }
+
     /// # Errors
     /// When the key makes another server of the URL.
     pub(crate) fn of(&self, client: &Http, seq: u64) -> Result<Request, CallError> {
@@ -64,7 +92,18 @@ impl Requests {
                 let request = per_key.request(seq)?;
                 client.request_from(request).map_err(CallError::Request)
             }
+            Requests::Mixed(mixed) => mixed.request(client, seq),
         }
+    }
+}
+
+impl Mixed {
+    fn request(&self, client: &Http, seq: u64) -> Result<Request, CallError> {
+        let picked = self.mix.pick(self.seed, seq);
+        if let Some(Some(request)) = self.made.get(picked.index) {
+            return Ok(request.clone());
+        }
+        Ok(client.request_from(picked.payload.request(self.seed, seq)?)?)
     }
 }
 

@@ -1,0 +1,245 @@
+//! `--mix`: kinds of request from a file.
+
+use bytes::Bytes;
+use http::uri::PathAndQuery;
+use http::{HeaderName, HeaderValue, Method, Request};
+use openloop_workload::mix::{Field, FieldsSource, Picked};
+use openloop_workload::{Fields, Mix, Template};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Kinds of request, as a file says them.
+#[derive(Debug)]
+pub(crate) struct HttpMix {
+    file: PathBuf,
+    mix: Mix<HttpKind>,
+}
+
+/// What makes a request of one kind.
+#[derive(Debug)]
+pub(crate) struct HttpKind {
+    method: Method,
+    url: Template,
+    headers: Vec<(HeaderName, Template)>,
+    body: Template,
+    fields: Fields,
+}
+
+/// The whole file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    kind: Mix<Table>,
+}
+
+/// A `[[kind]]`, but for its name, weight and demand.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    method: Option<String>,
+    url: Template,
+    #[serde(default)]
+    headers: BTreeMap<String, Template>,
+    body: Option<Template>,
+    #[serde(default)]
+    fields: FieldsSource,
+}
+
+impl HttpMix {
+    /// The kinds in `file`, each of which also sends `headers` but for those that it has itself. Files of values are
+    /// beside the file.
+    ///
+    /// # Errors
+    /// All that can be told without knowing the server: the message has the file, the kind and the field.
+    pub(crate) fn read(file: &Path, headers: &[(String, String)]) -> Result<Self, String> {
+        let named = |why: String| format!("{}: {why}", file.display());
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| named(format!("cannot be read: {error}")))?;
+        let settings: Settings = toml::from_str(&text)
+            .map_err(|error| named(error.to_string().trim_end().to_owned()))?;
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let mix = settings.kind.try_map(|kind, mut table| {
+            for (name, value) in headers {
+                let own = table
+                    .headers
+                    .keys()
+                    .any(|own| own.eq_ignore_ascii_case(name));
+                if !own {
+                    table.headers.insert(name.clone(), Template::new(value));
+                }
+            }
+            HttpKind::new(table, folder).map_err(|why| named(format!("the kind \"{kind}\": {why}")))
+        })?;
+        Ok(HttpMix {
+            file: file.to_owned(),
+            mix,
+        })
+    }
+
+    /// The first request of each kind as it would be sent, to be checked by whoever knows the server.
+    ///
+    /// # Errors
+    /// The first that `check` gives, with the file and the kind.
+    pub(crate) fn check<E: ToString>(
+        &self,
+        seed: u64,
+        mut check: impl FnMut(Request<Bytes>) -> Result<(), E>,
+    ) -> Result<(), String> {
+        for kind in self.mix.kinds() {
+            let request = kind.payload().request(seed, 0);
+            let checked = request
+                .map_err(|error| error.to_string())
+                .and_then(|request| check(request).map_err(|error| error.to_string()));
+            checked.map_err(|why| {
+                let file = self.file.display();
+                let (name, url) = (kind.name(), kind.payload().url.text());
+                format!("{file}: the kind \"{name}\", url = \"{url}\": {why}")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The kind of request number `seq`.
+    pub(crate) fn pick(&self, seed: u64, seq: u64) -> Picked<'_, HttpKind> {
+        self.mix.pick(seed, seq)
+    }
+
+    pub(crate) fn mix(&self) -> &Mix<HttpKind> {
+        &self.mix
+    }
+
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+}
+
+impl HttpKind {
+    fn new(table: Table, folder: &Path) -> Result<Self, String> {
+        let method = match (&table.method, &table.body) {
+            (Some(method), _) => method.as_str(),
+            (None, Some(_)) => "POST",
+            (None, None) => "GET",
+        };
+        let method = Method::from_bytes(method.as_bytes())
+            .map_err(|_| format!("method = \"{method}\" is no method: write one, such as PUT"))?;
+        let header = |(name, value): (String, Template)| match HeaderName::try_from(&name) {
+            Ok(known) => Ok((known, value)),
+            Err(_) => Err(format!(
+                "headers: \"{name}\" is no name of a header: use letters, digits and -"
+            )),
+        };
+        let headers: Result<_, String> = table.headers.into_iter().map(header).collect();
+        let kind = HttpKind {
+            method,
+            url: table.url,
+            headers: headers?,
+            body: table.body.unwrap_or_else(|| Template::new("")),
+            fields: table
+                .fields
+                .load(folder)
+                .map_err(|error| error.to_string())?,
+        };
+        kind.check()?;
+        Ok(kind)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        check_server(self.url.text())?;
+        self.check_places("url", &self.url, |text| {
+            let fits = PathAndQuery::try_from(format!("/{text}")).is_ok() && !text.contains('#');
+            (!fits).then_some("a URL: write what is no letter or digit as % and two hex digits")
+        })?;
+        for (name, value) in &self.headers {
+            self.check_places(&format!("headers.{name}"), value, |text| {
+                let fits = HeaderValue::try_from(text).is_ok();
+                (!fits).then_some("a header: leave line breaks and other control characters out")
+            })?;
+        }
+        self.check_places("body", &self.body, |_| None)?;
+        match self.fields.unused(self.templates()).as_slice() {
+            [] => Ok(()),
+            [unused, ..] => Err(format!(
+                "the field \"{unused}\" stands nowhere: write {{{unused}}} in the url, a header or the body, or leave it out"
+            )),
+        }
+    }
+
+    /// Every place must be a field's, and of a choice every text must be right where it is put: `unfit` says what it
+    /// cannot be a part of.
+    fn check_places(
+        &self,
+        part: &str,
+        template: &Template,
+        unfit: impl Fn(&str) -> Option<&'static str>,
+    ) -> Result<(), String> {
+        for place in template.places() {
+            let Some((_, field)) = self.fields.iter().find(|(name, _)| *name == place) else {
+                let known: Vec<_> = self.fields.iter().map(|(name, _)| name).collect();
+                let known = match known.as_slice() {
+                    [] => "there are none".to_owned(),
+                    known => format!("there are {}", known.join(", ")),
+                };
+                return Err(format!(
+                    "{part} has the place {{{place}}} and no field is called so ({known}): add it, or, if the braces are meant as they are, add {place} = {{ choice = [\"{{{place}}}\"] }}"
+                ));
+            };
+            let Field::Choice(choice) = field else {
+                continue;
+            };
+            for (text, _) in choice.texts() {
+                if let Some(what) = unfit(text) {
+                    return Err(format!(
+                        "the field \"{place}\" puts \"{}\" into {part}, which is no part of {what}",
+                        text.escape_debug()
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn templates(&self) -> impl Iterator<Item = &Template> {
+        let headers = self.headers.iter().map(|(_, value)| value);
+        headers.chain([&self.url, &self.body])
+    }
+
+    /// Whether all requests of the kind are the same.
+    pub(crate) fn is_constant(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// Request number `seq` of a run with this seed.
+    ///
+    /// # Errors
+    /// When the texts make no request.
+    pub(crate) fn request(&self, seed: u64, seq: u64) -> Result<Request<Bytes>, http::Error> {
+        let render = |template| self.fields.render(template, seed, seq);
+        let mut request = Request::builder()
+            .method(self.method.clone())
+            .uri(render(&self.url));
+        for (name, value) in &self.headers {
+            request = request.header(name, HeaderValue::try_from(render(value))?);
+        }
+        request.body(Bytes::from(render(&self.body)))
+    }
+}
+
+/// The connections lead to one server, whose name is no matter of chance.
+fn check_server(url: &str) -> Result<(), String> {
+    let Some((_, rest)) = url.split_once("://").filter(|_| !url.starts_with('/')) else {
+        return match url.starts_with('/') {
+            true => Ok(()),
+            false => Err(format!(
+                "url = \"{url}\" is neither a path, which starts with /, nor a whole URL"
+            )),
+        };
+    };
+    let server = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    match Template::new(server).places().next() {
+        None => Ok(()),
+        Some(place) => Err(format!(
+            "url = \"{url}\" is another server for each {place}: write {{{place}}} behind the host, or the path alone"
+        )),
+    }
+}

@@ -1,0 +1,237 @@
+//! Several kinds of request from a file.
+
+use crate::*;
+use openloop_testbed::RecordedRequest;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+fn example(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("mixes");
+    folder.join(name).to_str().unwrap().to_owned()
+}
+
+/// One second of the examples' kinds, and what the server got.
+fn requests_of(file: &str, flags: &str) -> Vec<RecordedRequest> {
+    let server = server().record_requests().start().unwrap();
+    let flags = format!("--rate 500 --arrivals constant {SECOND} {BUSY} --mix {file} {flags}");
+    assert_status(&loadgen(&server.url("/"), &flags), 0);
+    server.requests()
+}
+
+/// What is refused for a file of this text.
+fn refused(text: &str) -> String {
+    let file = Scratch::new();
+    std::fs::write(file.path(), text).unwrap();
+    let flags = format!("--rate 10 --mix {}", file.path());
+    let output = loadgen("http://127.0.0.1:1/", &flags);
+    assert_status(&output, 2);
+    let message = stderr(&output);
+    assert!(message.contains(file.path()), "{message}");
+    message
+}
+
+#[test]
+fn the_shop_is_asked_for_what_its_file_says() {
+    let requests = requests_of(&example("web_shop.toml"), "--quiet");
+    assert_eq!(requests.len(), 500);
+    let mut kinds: BTreeMap<_, usize> = BTreeMap::new();
+    for request in &requests {
+        let first = request.path.split(['/', '?']).nth(1).unwrap();
+        *kinds.entry((request.method.as_str(), first)).or_default() += 1;
+        // Every place is filled, and JSON is JSON.
+        let body = std::str::from_utf8(&request.body).unwrap();
+        assert!(!request.path.contains('{'), "{}", request.path);
+        if !body.is_empty() {
+            assert_eq!(request.header("content-type"), Some("application/json"));
+            serde_json::from_str::<Value>(body).unwrap();
+        }
+        let nonce = request.header("idempotency-key");
+        assert_eq!(nonce.map(str::len), (first == "orders").then_some(32));
+    }
+    // Weights of 80, 14, 5 and 1 %, within five standard deviations of a binomial count of 500.
+    for (kind, share) in [
+        (("GET", "products"), 0.8),
+        (("GET", "search"), 0.14),
+        (("POST", "carts"), 0.05),
+        (("POST", "orders"), 0.01),
+    ] {
+        let expected = 500.0 * share;
+        let count = kinds.remove(&kind).unwrap_or_default() as f64;
+        assert!(
+            (count - expected).abs() < 5.0 * f64::sqrt(expected * (1.0 - share)),
+            "{kind:?}: {count}"
+        );
+    }
+    assert!(kinds.is_empty(), "{kinds:?}");
+}
+
+#[test]
+fn the_key_value_store_gets_bodies_of_the_sizes_in_the_file_beside_it() {
+    let requests = requests_of(&example("key_value.toml"), "--quiet --seed 3");
+    let puts = requests.iter().filter(|request| request.method == "PUT");
+    let sizes: Vec<_> = puts.map(|put| put.body.len()).collect();
+    assert!(!sizes.is_empty());
+    for size in sizes {
+        assert!(
+            [64, 128, 256, 512, 1024, 4096, 16384, 65536].contains(&size),
+            "{size}"
+        );
+    }
+}
+
+#[test]
+fn the_same_seed_sends_the_same_whatever_the_number_of_threads() {
+    let sent = |flags: &str| {
+        let mut sent: Vec<_> = requests_of(&example("web_shop.toml"), flags)
+            .into_iter()
+            .map(|request| (request.method, request.path, request.body))
+            .collect();
+        sent.sort();
+        sent
+    };
+    let one = sent("--seed 5 --quiet");
+    assert_eq!(one, sent("--seed 5 --threads 2 --quiet"));
+    assert_ne!(one, sent("--seed 6 --quiet"));
+}
+
+#[test]
+fn a_header_of_the_command_line_goes_with_every_kind_that_has_none_of_that_name() {
+    let file = Scratch::new();
+    let text = "[[kind]]\nname = 'a'\nweight = 1\nurl = '/a'\n\
+        [[kind]]\nname = 'b'\nweight = 1\nurl = '/b'\nheaders = { X-Who = 'b' }\n";
+    std::fs::write(file.path(), text).unwrap();
+    let requests = requests_of(file.path(), "--quiet --header x-who:me");
+    for request in &requests {
+        let who = if request.path == "/a" { "me" } else { "b" };
+        assert_eq!(request.header("x-who"), Some(who));
+    }
+    assert!(requests.iter().any(|request| request.path == "/b"));
+}
+
+#[test]
+fn shares_are_told_before_the_run_and_counts_in_a_preview() {
+    let server = server().start().unwrap();
+    let flags = format!(
+        "--rate 50 {SECOND} {BUSY} --mix {}",
+        example("web_shop.toml")
+    );
+    let output = loadgen(&server.url("/"), &flags);
+    assert_status(&output, 0);
+    let said = stderr(&output);
+    for line in [
+        "  view       80.00 %   29.63 %  lognormal:mean=3,cv=0.8",
+        "C_v 5.3166; Pollaczek\u{2013}Khinchine factor (1 + C_v\u{b2})/2 = 14.6333",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    let preview = report(&loadgen(
+        "http://127.0.0.1:1/",
+        &format!("{flags} --preview"),
+    ));
+    let kinds = preview["kinds"].as_array().unwrap();
+    let counts = kinds.iter().map(|kind| kind["arrivals"].as_u64().unwrap());
+    assert_eq!(counts.sum::<u64>(), preview["total"].as_u64().unwrap());
+    assert_eq!(kinds[0]["name"], "view");
+}
+
+#[test]
+fn what_is_wrong_with_a_kind_is_told_by_file_kind_and_field() {
+    let kind = |rest: &str| format!("[[kind]]\nname = \"look\"\nweight = 1\n{rest}\n");
+    for (rest, named) in [
+        ("", "missing field `url`"),
+        ("url = '/'\nmethd = 'PUT'", "unknown field `methd`"),
+        ("url = 'items'", "neither a path"),
+        (
+            "url = '/{itm}'\nfields = { item = { keys = 'uniform:5' } }",
+            "url has the place {itm} and no field is called so (there are item)",
+        ),
+        (
+            "url = '/'\nbody = '{query}'",
+            "body has the place {query} and no field is called so (there are none)",
+        ),
+        (
+            "url = '/'\nfields = { item = { keys = 'uniform:5' } }",
+            "the field \"item\" stands nowhere",
+        ),
+        (
+            "url = '/{q}'\nfields = { q = { choice = ['a', 'b c'] } }",
+            "the field \"q\" puts \"b c\" into url",
+        ),
+        (
+            "url = '/{q}'\nfields = { q = { choice = ['a#b'] } }",
+            "the field \"q\" puts \"a#b\" into url",
+        ),
+        (
+            "url = '/'\nheaders = { x = '{q}' }\nfields = { q = { choice = [\"a\\nb\"] } }",
+            "into headers.x",
+        ),
+        (
+            "url = '/{q}'\nfields = { q = { keys = 'zipf:5' } }",
+            "zipf:N:S",
+        ),
+        (
+            "url = '/{q}'\nfields = { q = { count = 'empirical:none.csv' } }",
+            "the field \"q\": cannot open",
+        ),
+        (
+            "url = '/{q}'\nfields = { q = { text = 'hex', length = 'exponential:9' } }",
+            "the field \"q\": random text",
+        ),
+        (
+            "url = 'http://other.test/'",
+            "the request is for http://other.test",
+        ),
+        (
+            "url = 'http://{host}.test/'\nfields = { host = { keys = 'uniform:5' } }",
+            "write {host} behind the host",
+        ),
+        ("url = '/a b'", "url = \"/a b\""),
+        ("url = '/'\nmethod = 'G T'", "\"G T\" is no method"),
+        (
+            "url = '/'\nheaders = { 'b d' = 'x' }",
+            "\"b d\" is no name of a header",
+        ),
+        (
+            "url = '/'\nheaders = { content-length = '5' }",
+            "content-length",
+        ),
+        ("url = '/'\ndemand = 'fixed:-1'", "value is -1"),
+    ] {
+        let message = refused(&kind(rest));
+        assert!(message.contains(named), "{rest}: {message}");
+        // What TOML itself refuses is shown with its line instead.
+        assert!(
+            message.contains("the kind \"look\"") || message.contains("TOML parse error at line"),
+            "{message}"
+        );
+    }
+    let twice = format!("{}{}", kind("url = '/'"), kind("url = '/'"));
+    assert!(refused(&twice).contains("two kinds are called \"look\""));
+    assert!(refused("").contains("missing field `kind`"));
+    assert!(refused("[[kinds]]").contains("unknown field `kinds`"));
+}
+
+#[test]
+fn flags_that_a_mix_leaves_without_effect_are_refused() {
+    let mix = example("web_shop.toml");
+    for (url, flags, named) in [
+        ("http://127.0.0.1:1/", "--keys uniform:5", "--keys"),
+        ("http://127.0.0.1:1/", "--method PUT", "--method"),
+        ("http://127.0.0.1:1/", "--body x", "--body"),
+        ("http://127.0.0.1:1/shop", "", "without /shop"),
+        ("http://127.0.0.1:1?a", "", "without ?a"),
+        (
+            "http://127.0.0.1:1/",
+            "--header x:{nobody}",
+            "headers.x has the place {nobody}",
+        ),
+    ] {
+        let output = loadgen(url, &format!("--rate 10 --mix {mix} {flags}"));
+        assert_status(&output, 2);
+        assert!(
+            stderr(&output).contains(named),
+            "{flags}: {}",
+            stderr(&output)
+        );
+    }
+}
