@@ -257,7 +257,7 @@ mod tests {
             ("--closed 1 --arrivals poisson", "--arrivals"),
             ("--closed 1 --sessions fixed:3", "--sessions"),
             ("--rate 10 --session-think fixed:1", "--sessions"),
-            ("--rate 10 --sessions fixed:1e9", "1000000000"),
+            ("--rate 10 --sessions fixed:1e9", "1e9 steps"),
             ("--rate 10 --think 1s", "--closed"),
             ("--rate 10 --arrivals sometimes", "sometimes"),
             ("--rate 10 --arrivals trace:x.csv", "--rate"),
