@@ -30,7 +30,7 @@ pub const fn numbered(seed: u64, index: u64) -> u64 {
     mix(mix(seed).wrapping_add(index.wrapping_mul(GOLDEN)))
 }
 
-/// FNV-1a with its 64-bit constants.
+/// FNV-1a with its 64-bit constants: as for the streams of a schedule, which this crate does not know.
 const fn fnv1a(text: &str) -> u64 {
     let bytes = text.as_bytes();
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
