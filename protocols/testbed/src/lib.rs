@@ -18,7 +18,10 @@
 //! On Linux, `control` is the opposite: a bare generator, to see what the machine itself makes of a
 //! schedule.
 //!
-//! The same servers run in a process of their own: `testbed-http`. `testbed` is the test command of
+//! What no script can stand for is real: [`Postgres`] and [`PgBouncer`] are the programs of the system's packages,
+//! private to whoever starts them.
+//!
+//! The same scripted servers run in a process of their own: `testbed-http`. `testbed` is the test command of
 //! the whole repository (`cargo testbed`).
 #![cfg(feature = "servers")]
 #![forbid(unsafe_code)]
@@ -32,11 +35,17 @@ mod clock;
 mod connection;
 #[cfg(target_os = "linux")]
 pub mod control;
+#[cfg(unix)]
+mod daemon;
 mod driver;
 mod duration;
 mod engine;
 mod hyper_flavour;
 mod log;
+#[cfg(unix)]
+mod pgbouncer;
+#[cfg(unix)]
+mod postgres;
 mod request;
 mod server;
 mod service;
@@ -51,6 +60,10 @@ pub use certificate::Certificate;
 pub use clock::Clock;
 pub use duration::{DurationError, parse_duration};
 pub use log::Served;
+#[cfg(unix)]
+pub use pgbouncer::PgBouncer;
+#[cfg(unix)]
+pub use postgres::{Postgres, PostgresBuilder};
 pub use request::{RecordedRequest, SEQUENCE_HEADER};
 pub use server::HttpServer;
 pub use service::Service;

@@ -23,7 +23,7 @@ const ROUNDS: usize = 16;
 /// (the socket's readiness) go on to the task. As the waker stays the same from lease to lease, nothing has to be
 /// registered anew either.
 #[derive(Debug)]
-pub(crate) struct Relay {
+pub struct Relay {
     state: AtomicU8,
     task: Mutex<Option<Waker>>,
 }
@@ -46,7 +46,9 @@ impl Wake for Relay {
 }
 
 impl Relay {
-    pub(crate) fn new() -> Arc<Self> {
+    /// One for a connection; its waker is made of it by `Waker::from`.
+    #[must_use]
+    pub fn new() -> Arc<Self> {
         Arc::new(Relay {
             state: AtomicU8::new(IDLE),
             task: Mutex::new(None),
@@ -54,7 +56,7 @@ impl Relay {
     }
 
     /// Runs `sends` without waking the task: a poll follows anyway.
-    pub(crate) fn quietly<R>(&self, sends: impl FnOnce() -> R) -> R {
+    pub fn quietly<R>(&self, sends: impl FnOnce() -> R) -> R {
         self.state.store(POLLING, Ordering::Release);
         let result = sends();
         self.state.store(IDLE, Ordering::Release);
@@ -64,7 +66,7 @@ impl Relay {
     /// Polls `round` with `inner`, this relay's own waker, until it is ready or nothing moves any more.
     ///
     /// The task is noted before the first round, so a wake that comes as the last one ends finds it.
-    pub(crate) fn poll<R>(
+    pub fn poll<R>(
         &self,
         inner: &Waker,
         cx: &mut Context<'_>,
