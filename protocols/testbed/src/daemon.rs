@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(5);
 /// Runs the program, and ends it once its own input ends: that of a process which was killed ends as well, and then
 /// nobody else removes the folder.
 const UNTIL_INPUT_ENDS: &str = r#""$@" </dev/null >&2 & p=$!; echo $p; read -r word
-kill -QUIT $p 2>/dev/null; wait $p; [ "$word" = keep ] || rm -rf "$PWD""#;
+kill -"$0" $p 2>/dev/null; wait $p; [ "$word" = keep ] || rm -rf "$PWD""#;
 
 /// Whom a server runs as: servers refuse to be root.
 #[derive(Debug, Clone, Copy)]
@@ -137,10 +137,12 @@ pub(crate) struct Daemon {
 }
 
 impl Daemon {
-    /// Starts a program whose output goes to `log`.
+    /// Starts a program whose output goes to the file `log` in the folder, and which ends at once at the signal of this
+    /// name.
     pub(crate) fn start(
         program: &Path,
         arguments: &[String],
+        ends_at: &str,
         folder: &Path,
         user: Option<User>,
     ) -> io::Result<Self> {
@@ -150,7 +152,7 @@ impl Daemon {
             .append(true)
             .open(&log)?;
         let mut shell = command(Path::new("/bin/sh"), user)
-            .args(["-c", UNTIL_INPUT_ENDS, "sh"])
+            .args(["-c", UNTIL_INPUT_ENDS, ends_at])
             .arg(program)
             .args(arguments)
             .current_dir(folder)

@@ -47,7 +47,7 @@ impl PgBouncer {
         );
         let file = folder.write("pgbouncer.ini", &settings, user)?;
         let arguments = [file.display().to_string()];
-        let daemon = Daemon::start(&program, &arguments, folder.path(), user)?;
+        let daemon = Daemon::start(&program, &arguments, "TERM", folder.path(), user)?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         daemon.until(|| TcpStream::connect(address).is_ok())?;
         Ok(PgBouncer {

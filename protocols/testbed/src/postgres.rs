@@ -199,6 +199,7 @@ impl Postgres {
             let server = Daemon::start(
                 &self.program("postgres"),
                 &self.arguments(&data),
+                "QUIT",
                 self.folder.path(),
                 self.user,
             )?;

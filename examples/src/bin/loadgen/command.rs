@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-/// The command line, quoted as a shell needs it, without what may be secret: the values of headers, and the body.
+/// The command line, quoted as a shell needs it, without what may be secret: passwords, the values of headers, and the
+/// body.
 ///
 /// What is not UTF-8 is shown with replacement characters.
 pub(crate) fn shown(words: impl Iterator<Item = OsString>) -> String {
@@ -18,12 +19,42 @@ pub(crate) fn shown(words: impl Iterator<Item = OsString>) -> String {
         {
             (format!("{name}={masked}"), String::new())
         } else {
-            (word.clone(), word)
+            (without_password(&word), word)
         };
         shown.push(quoted(&word));
         flag = next_flag;
     }
     shown.join(" ")
+}
+
+/// A URL or connection string with `***` for its password; any other text as it is.
+pub(crate) fn without_password(text: &str) -> String {
+    let mut shown = text.to_owned();
+    if let Some(begin) = shown.find("://").map(|at| at + 3) {
+        let end = shown[begin..].find(['/', '?', '#']);
+        let authority = end.map_or(&shown[begin..], |end| &shown[begin..begin + end]);
+        if let Some(at) = authority.rfind('@')
+            && let Some(colon) = authority[..at].find(':')
+        {
+            shown.replace_range(begin + colon + 1..begin + at, "***");
+        }
+    }
+    if shown.contains("://") || shown.contains("host=") || shown.contains("user=") {
+        let mut from = 0;
+        while let Some(at) = shown[from..].find("password=") {
+            let begin = from + at + "password=".len();
+            let quoted = shown[begin..].strip_prefix('\'').and_then(|rest| rest.find('\''));
+            let length = match quoted {
+                Some(end) => end + 2,
+                None => shown[begin..]
+                    .find(|c: char| c == '&' || c.is_whitespace())
+                    .unwrap_or(shown.len() - begin),
+            };
+            shown.replace_range(begin..begin + length, "***");
+            from = begin;
+        }
+    }
+    shown
 }
 
 /// What is shown for a value of `flag` that may be secret; `None` for other flags.
@@ -88,5 +119,19 @@ mod tests {
             shown,
             "loadgen --header 'authorization: ***' '--header=cookie: ***' --body '***' '--body=***' --quiet"
         );
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        for (given, shown) in [
+            ("postgres://u:p:@w@h:5432/d", "postgres://u:***@h:5432/d"),
+            ("postgres://u@h/d?password=pw&x=1", "postgres://u@h/d?password=***&x=1"),
+            ("host=h password=pw user=u", "host=h password=*** user=u"),
+            ("user=u password='p w' host=h", "user=u password=*** host=h"),
+            ("http://h/a:b@c?password=1", "http://h/a:b@c?password=***"),
+            ("SELECT password FROM users", "SELECT password FROM users"),
+        ] {
+            assert_eq!(without_password(given), shown);
+        }
     }
 }

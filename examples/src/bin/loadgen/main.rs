@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! loadgen http http://service.test/ --rate 2000 --slo "p99<=100ms" --json report.json
+//! loadgen postgres postgres://user@127.0.0.1/db --query 'SELECT {key}' --keys zipf:1e6:0.99 --rate 500
 //! loadgen sample keys zipf:1e6:0.99
 //! ```
 //!
@@ -19,6 +20,8 @@ mod http;
 mod machine;
 mod output;
 mod plan;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod preview;
 mod protocol;
 mod quality;
@@ -46,6 +49,11 @@ fn load(cli: &Cli) -> Result<Status, Failure> {
         #[cfg(feature = "http")]
         Command::Http(arguments) => {
             let protocol = http::HttpLoad::new(arguments)?;
+            runtime()?.block_on(run::run(protocol, &arguments.load))
+        }
+        #[cfg(feature = "postgres")]
+        Command::Postgres(arguments) => {
+            let protocol = postgres::PostgresLoad::new(arguments)?;
             runtime()?.block_on(run::run(protocol, &arguments.load))
         }
         Command::Sample(arguments) => sample::run(arguments),

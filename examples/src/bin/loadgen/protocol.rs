@@ -2,9 +2,23 @@
 
 use crate::exit::Failure;
 use openloop_experiment::Work;
-use openloop_experiment::drive::ShardOf;
+use openloop_experiment::drive::{Monitor, ShardOf};
+use openloop_sched::Offset;
+use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long opening connections may take before the run, and how much longer for each of them.
+const SET_UP: Duration = Duration::from_secs(10);
+const SET_UP_EACH: Duration = Duration::from_millis(10);
+/// How long the target may take to accept a connection after the drain.
+pub(crate) const HEALTH: Duration = Duration::from_secs(5);
+/// How often the beginning of a run is looked for while it is being set up.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What a target said of itself over the steady phase: its name and the number.
+pub(crate) type Observed = (&'static str, f64);
 
 /// A protocol that loadgen speaks, with its target and its requests: one file implements it.
 ///
@@ -39,6 +53,45 @@ pub(crate) trait Protocol: Send + Sync + 'static {
 
     /// Whether the target can still be reached: asked after the drain.
     fn health(self: Arc<Self>) -> impl Future<Output = Result<(), String>> + Send;
+
+    /// What the target says of itself over the steady phase of the run; ended with the run.
+    fn observe(self: Arc<Self>, run: Monitor) -> impl Future<Output = Vec<Observed>> + Send {
+        let _ = run;
+        std::future::ready(Vec::new())
+    }
+}
+
+/// Until the steady phase of the run begins, and from then until it ends.
+pub(crate) fn steady(
+    run: &Monitor,
+) -> (
+    impl Future<Output = ()> + Send + use<>,
+    impl Future<Output = ()> + Send + use<>,
+) {
+    let steady = run.plan().layout().steady();
+    (until(run.clone(), steady.from), until(run.clone(), steady.to))
+}
+
+async fn until(run: Monitor, at: Offset) {
+    loop {
+        let left = match run.live() {
+            None => LOOK,
+            Some(live) if live.now >= at => return,
+            Some(live) => at.saturating_since(live.now),
+        };
+        tokio::time::sleep(left).await;
+    }
+}
+
+/// How long opening the connections before a run may take.
+pub(crate) fn set_up_limit(connecting: Connecting) -> Duration {
+    match connecting {
+        Connecting::Pool(size) => {
+            let size = u32::try_from(size).unwrap_or(u32::MAX);
+            SET_UP + SET_UP_EACH.saturating_mul(size)
+        }
+        _ => SET_UP,
+    }
 }
 
 /// How a protocol's connections come about: what the machine must be able to do.
@@ -50,6 +103,17 @@ pub(crate) enum Connecting {
     PerRequest,
     /// As many as there are requests in flight.
     PerInFlight,
+}
+
+impl fmt::Display for Connecting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Connecting::Pool(1) => f.write_str("1 connection"),
+            Connecting::Pool(size) => write!(f, "{size} connections"),
+            Connecting::PerRequest => f.write_str("a new connection for each request"),
+            Connecting::PerInFlight => f.write_str("a connection for each request in flight"),
+        }
+    }
 }
 
 /// The part of `total` that falls to one shard: parts differ by at most one, and add up.

@@ -2,13 +2,14 @@
 
 use crate::cli::LoadArgs;
 use crate::exit::{Failure, Status};
-use crate::protocol::Protocol;
+use crate::protocol::{Observed, Protocol};
 use crate::{command, machine, output, plan, preview};
 use openloop_experiment::drive::{self, DriveError};
 use openloop_experiment::{Judgement, Plan, Run, Target};
 use openloop_report::{Progress, Report};
 use std::net::IpAddr;
 use std::sync::Arc;
+use tokio::task::JoinHandle;
 
 /// Carries out what the flags ask for, or previews it.
 pub(crate) async fn run<P: Protocol>(protocol: P, load: &LoadArgs) -> Result<Status, Failure> {
@@ -28,9 +29,12 @@ pub(crate) async fn run<P: Protocol>(protocol: P, load: &LoadArgs) -> Result<Sta
 
     let target = protocol.target().to_owned();
     let command = command::shown(std::env::args_os());
-    let run = carry_out(protocol, &plan, load).await?;
+    let (run, observed) = carry_out(protocol, &plan, load).await?;
     let judgement = load.verdict.slo.as_ref().map(|slo| slo.judge(&run));
     let mut report = Report::new(&run).with_target(target).with_command(command);
+    for (name, value) in observed {
+        report = report.with_observation(name, value);
+    }
     if let Some(judgement) = &judgement {
         report = report.with_judgement(judgement);
     }
@@ -42,12 +46,17 @@ pub(crate) async fn run<P: Protocol>(protocol: P, load: &LoadArgs) -> Result<Sta
     Ok(status)
 }
 
-async fn carry_out<P: Protocol>(protocol: P, plan: &Plan, load: &LoadArgs) -> Result<Run, Failure> {
+async fn carry_out<P: Protocol>(
+    protocol: P,
+    plan: &Plan,
+    load: &LoadArgs,
+) -> Result<(Run, Vec<Observed>), Failure> {
     let protocol = Arc::new(protocol);
     if !load.output.quiet {
         output::complain(format_args!("{}", protocol.describe()));
     }
     let at_the_end = protocol.clone();
+    let observing = protocol.clone();
     let drive = drive::sharded(plan, load.schedule.threads, move |shard| {
         protocol.clone().connect(shard)
     })
@@ -58,13 +67,23 @@ async fn carry_out<P: Protocol>(protocol: P, plan: &Plan, load: &LoadArgs) -> Re
         let _ = stop.on_ctrl_c().await;
     });
     let progress = Progress::start(drive.monitor(), load.output.progress());
+    let observed = tokio::spawn(observing.observe(drive.monitor()));
     let run = drive.await;
     progress.finish();
+    let observed = collect(observed).await;
     let mut run = run.map_err(why_no_run)?;
     for check in &load.verdict.waive {
         run.waive(check).map_err(Failure::usage)?;
     }
-    Ok(run)
+    Ok((run, observed))
+}
+
+/// What was observed by now: a run that was interrupted may not have reached the end of what was watched.
+async fn collect(observed: JoinHandle<Vec<Observed>>) -> Vec<Observed> {
+    if !observed.is_finished() {
+        observed.abort();
+    }
+    observed.await.unwrap_or_default()
 }
 
 async fn resolve((host, port): (&str, u16)) -> Result<IpAddr, Failure> {

@@ -99,6 +99,7 @@ pub(super) fn aftermath<W: io::Write>(report: &Report, page: &mut Page<W>) -> io
             &format!("{} in the steady phase", counts.join(", ")),
         )?;
     }
+    observations(report, page)?;
     generator(report, page)?;
     machine(report, page)?;
     for (index, warning) in report.validity.warnings().enumerate() {
@@ -108,6 +109,22 @@ pub(super) fn aftermath<W: io::Write>(report: &Report, page: &mut Page<W>) -> io
         page.entry(label, Tone::Doubtful, &text)?;
     }
     Ok(())
+}
+
+/// What the target said of itself.
+fn observations<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+    if report.observations.is_empty() {
+        return Ok(());
+    }
+    let said = report.observations.iter().map(|(name, value)| {
+        let shown = match name.ends_with("_rate") {
+            true => percent(*value),
+            false => value.to_string(),
+        };
+        format!("{} {shown}", name.replace('_', " "))
+    });
+    let text = said.collect::<Vec<_>>().join(", ");
+    page.entry("target's", Tone::Plain, &format!("{text} in the steady phase"))
 }
 
 fn backlog<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
