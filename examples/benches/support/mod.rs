@@ -76,6 +76,14 @@ fn pin(core: usize) -> bool {
     }
 }
 
+/// Starts something on the core of whatever answers.
+pub(crate) fn on_the_servers_core<T>(start: impl FnOnce() -> T) -> T {
+    pin(SERVER_CORE);
+    let started = start();
+    pin(GENERATOR_CORE);
+    started
+}
+
 /// The flags of a benchmark.
 #[derive(Debug)]
 pub(crate) struct Flags(BTreeMap<String, String>);

@@ -7,6 +7,8 @@
 
 mod interrupt;
 mod mixes;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod preview;
 mod refusals;
 mod runs;

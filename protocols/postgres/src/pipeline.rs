@@ -83,6 +83,7 @@ impl Pipelines {
         }
         let mut lease = self.pool.lease().await?;
         stages.acquire = lease.waited();
+        stages.has_place = true;
         let Some(pipeline) = lease.take() else {
             return Err(PostgresErrorKind::Closed);
         };

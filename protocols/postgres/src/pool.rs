@@ -91,6 +91,7 @@ impl Sessions {
     ) -> Result<(), PostgresErrorKind> {
         let mut lease = self.pool.lease().await?;
         stages.acquire = lease.waited();
+        stages.has_place = true;
         let session = match resting(&mut lease) {
             Some(session) => {
                 stages.reused = true;

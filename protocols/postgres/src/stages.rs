@@ -40,6 +40,8 @@ pub struct Stages {
     pub reused: bool,
     /// Times it was run again after a serialization failure or a deadlock.
     pub retries: u32,
+    /// Whether there was a place: a call that was refused one has waited for nothing.
+    pub(crate) has_place: bool,
     /// When the kernel received the last byte of the answer; on Linux, and not in a pipeline, where the last segment
     /// read need not be this call's.
     pub received: Option<Instant>,
@@ -47,7 +49,9 @@ pub struct Stages {
 
 impl Stages {
     pub(crate) fn details(&self, into: &mut Details<'_>) {
-        into.acquire(self.acquire);
+        if self.has_place {
+            into.acquire(self.acquire);
+        }
         let dial = &self.dial;
         let stages = [
             ("dns", dial.dns),

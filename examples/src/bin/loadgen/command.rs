@@ -43,7 +43,9 @@ pub(crate) fn without_password(text: &str) -> String {
         let mut from = 0;
         while let Some(at) = shown[from..].find("password=") {
             let begin = from + at + "password=".len();
-            let quoted = shown[begin..].strip_prefix('\'').and_then(|rest| rest.find('\''));
+            let quoted = shown[begin..]
+                .strip_prefix('\'')
+                .and_then(|rest| rest.find('\''));
             let length = match quoted {
                 Some(end) => end + 2,
                 None => shown[begin..]
@@ -125,7 +127,10 @@ mod tests {
     fn passwords_are_not_shown() {
         for (given, shown) in [
             ("postgres://u:p:@w@h:5432/d", "postgres://u:***@h:5432/d"),
-            ("postgres://u@h/d?password=pw&x=1", "postgres://u@h/d?password=***&x=1"),
+            (
+                "postgres://u@h/d?password=pw&x=1",
+                "postgres://u@h/d?password=***&x=1",
+            ),
             ("host=h password=pw user=u", "host=h password=*** user=u"),
             ("user=u password='p w' host=h", "user=u password=*** host=h"),
             ("http://h/a:b@c?password=1", "http://h/a:b@c?password=***"),

@@ -5,7 +5,6 @@ mod sql;
 
 pub(crate) use args::PostgresArgs;
 
-use crate::cli::ConnectionsArg;
 use crate::command::without_password;
 use crate::exit::Failure;
 use crate::protocol::{Connecting, HEALTH, Observed, Protocol, set_up_limit, share, steady};
@@ -61,7 +60,7 @@ impl Requests {
             });
         }
         let is_used = queries.iter().any(|query| query.has_key);
-        match (&arguments.keys, is_used) {
+        match (arguments.keys, is_used) {
             (Some(keys), false) => Err(format!(
                 "--keys {keys} has no effect: write {{key}} in a --query"
             )),
@@ -71,13 +70,13 @@ impl Requests {
             ),
             (keys, _) => Ok(Requests {
                 queries,
-                keys: keys.clone().map(|keys| (keys, arguments.load.schedule.seed)),
+                keys: keys.map(|keys| (keys, arguments.load.schedule.seed)),
             }),
         }
     }
 
     fn of(&self, seq: u64) -> Request {
-        let key = self.keys.as_ref().map(|(keys, seed)| keys.key(*seed, seq));
+        let key = self.keys.map(|(keys, seed)| keys.key(seed, seq));
         let request = |query: &Query| {
             if query.is_simple {
                 return Request::simple(query.statement.sql());

@@ -69,7 +69,10 @@ pub(crate) fn steady(
     impl Future<Output = ()> + Send + use<>,
 ) {
     let steady = run.plan().layout().steady();
-    (until(run.clone(), steady.from), until(run.clone(), steady.to))
+    (
+        until(run.clone(), steady.from),
+        until(run.clone(), steady.to),
+    )
 }
 
 async fn until(run: Monitor, at: Offset) {

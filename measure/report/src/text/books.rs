@@ -124,7 +124,11 @@ fn observations<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result
         format!("{} {shown}", name.replace('_', " "))
     });
     let text = said.collect::<Vec<_>>().join(", ");
-    page.entry("target's", Tone::Plain, &format!("{text} in the steady phase"))
+    page.entry(
+        "target's",
+        Tone::Plain,
+        &format!("{text} in the steady phase"),
+    )
 }
 
 fn backlog<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {

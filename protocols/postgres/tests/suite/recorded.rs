@@ -24,7 +24,13 @@ async fn stages_are_metrics_and_rows_are_counts() {
         .enumerate()
     {
         let arrival = recorder.arrive_at(seq as u64, Instant::now());
-        arrival.measure(postgres.call(request)).await;
+        let (_, sample) = arrival.measure(postgres.call(request)).await;
+        let delay = sample.schedule_delay().unwrap();
+        assert_eq!(sample.response(), delay + sample.service().unwrap());
+        assert_eq!(
+            sample.service().unwrap(),
+            sample.acquire + sample.exchange().unwrap()
+        );
     }
     let snapshot = recorder.snapshot();
     let outcomes: Vec<_> = snapshot.outcomes().collect();

@@ -27,12 +27,7 @@ pub(crate) struct PostgresArgs {
     pub(crate) simple: bool,
 
     /// Runs a request again that lost a serialization conflict or a deadlock, so many times
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        help_heading = "Request"
-    )]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Request")]
     pub(crate) retries: u32,
 
     /// Connections, opened before the run and shared; or per-in-flight: as many as there are requests in flight
@@ -81,7 +76,10 @@ impl PostgresArgs {
         let is_pool =
             matches!(self.connections, ConnectionsArg::Fixed(_)) && !self.connect_per_request;
         if self.waiting.is_some() && !is_pool {
-            return Err("--waiting is the line for a fixed number of connections: give --connections N".to_owned());
+            return Err(
+                "--waiting is the line for a fixed number of connections: give --connections N"
+                    .to_owned(),
+            );
         }
         if self.pipeline > 1 && self.query.len() > 1 {
             return Err(
@@ -125,25 +123,58 @@ mod tests {
             (&["http://h/", "--query", "SELECT 1"], "postgres://"),
             (&["postgres://u@/d", "--query", "SELECT 1"], "no host"),
             (&[DSN, "--query", "SELECT {key}"], "--keys"),
-            (&[DSN, "--query", "SELECT 1", "--keys", "uniform:5"], "{key}"),
+            (
+                &[DSN, "--query", "SELECT 1", "--keys", "uniform:5"],
+                "{key}",
+            ),
             (
                 &[DSN, "--query", "SELECT '{key}'", "--keys", "uniform:5"],
                 "without quotes",
             ),
             (
-                &[DSN, "--query", "SELECT {key}", "--keys", "uniform:5", "--simple"],
+                &[
+                    DSN,
+                    "--query",
+                    "SELECT {key}",
+                    "--keys",
+                    "uniform:5",
+                    "--simple",
+                ],
                 "--simple",
             ),
             (
-                &[DSN, "--query", "SELECT 1", "--query", "SELECT 2", "--pipeline", "4"],
+                &[
+                    DSN,
+                    "--query",
+                    "SELECT 1",
+                    "--query",
+                    "SELECT 2",
+                    "--pipeline",
+                    "4",
+                ],
                 "--pipeline",
             ),
             (
-                &[DSN, "--query", "SELECT 1", "--waiting", "4", "--connect-per-request"],
+                &[
+                    DSN,
+                    "--query",
+                    "SELECT 1",
+                    "--waiting",
+                    "4",
+                    "--connect-per-request",
+                ],
                 "--waiting",
             ),
             (
-                &[DSN, "--query", "SELECT 1", "--threads", "8", "--connections", "4"],
+                &[
+                    DSN,
+                    "--query",
+                    "SELECT 1",
+                    "--threads",
+                    "8",
+                    "--connections",
+                    "4",
+                ],
                 "8 threads",
             ),
         ] {

@@ -72,11 +72,20 @@ mod tests {
         for (sql, bound) in [
             ("SELECT 1", "SELECT 1"),
             ("SELECT {key}", "SELECT $1"),
-            ("SELECT '{\"a\":1}', {key}, {key}+1", "SELECT '{\"a\":1}', $1, $1+1"),
-            ("SELECT '{1,2}'::int[] -- {key}\n", "SELECT '{1,2}'::int[] -- {key}\n"),
+            (
+                "SELECT '{\"a\":1}', {key}, {key}+1",
+                "SELECT '{\"a\":1}', $1, $1+1",
+            ),
+            (
+                "SELECT '{1,2}'::int[] -- {key}\n",
+                "SELECT '{1,2}'::int[] -- {key}\n",
+            ),
             ("SELECT 'it''s' || {key}", "SELECT 'it''s' || $1"),
             ("SELECT $q$ {x} $q$, {key}", "SELECT $q$ {x} $q$, $1"),
-            ("SELECT \"größe\" /* '{key}' */ FROM t WHERE id={key}", "SELECT \"größe\" /* '{key}' */ FROM t WHERE id=$1"),
+            (
+                "SELECT \"größe\" /* '{key}' */ FROM t WHERE id={key}",
+                "SELECT \"größe\" /* '{key}' */ FROM t WHERE id=$1",
+            ),
         ] {
             let has_key = bound.contains("$1");
             assert_eq!(bind(sql), Ok((bound.to_owned(), has_key)));
@@ -85,7 +94,12 @@ mod tests {
 
     #[test]
     fn a_key_inside_a_text_is_refused() {
-        for sql in ["SELECT '{key}'", "SELECT $$a {key}$$", "SELECT \"c{key}\"", "SELECT 'x''{key}'"] {
+        for sql in [
+            "SELECT '{key}'",
+            "SELECT $$a {key}$$",
+            "SELECT \"c{key}\"",
+            "SELECT 'x''{key}'",
+        ] {
             assert!(bind(sql).unwrap_err().contains("without quotes"), "{sql}");
         }
     }
