@@ -69,6 +69,42 @@ fn several_queries_are_one_transaction() {
 }
 
 #[test]
+fn kinds_of_request_are_told_apart_and_their_fields_are_parameters() {
+    server()
+        .sql("CREATE TABLE notes (id int, note text)")
+        .unwrap();
+    let file = Scratch::new();
+    let mix = r#"
+        [[kind]]
+        name = "read"
+        weight = 3
+        query = "SELECT balance FROM items WHERE id = {id}"
+        fields.id = { keys = "uniform:1000" }
+
+        [[kind]]
+        name = "write"
+        weight = 1
+        query = ["INSERT INTO notes VALUES ({id}, {note})", "UPDATE notes SET note = note || {note} WHERE id = {id}"]
+        fields.id = { keys = "sequential:1e6" }
+        fields.note = { choice = ["it's", "'; DROP TABLE notes; --"] }
+    "#;
+    std::fs::write(file.path(), mix).unwrap();
+    let flags = format!("--mix {} --rate 200 {SECOND} --connections 4", file.path());
+    let output = load(&[], &flags);
+    assert_status(&output, 0);
+    let report = report(&output);
+    let of = |kind: &str| report["kinds"][kind]["arrivals"]["ok"].as_u64().unwrap();
+    assert_eq!(
+        of("read") + of("write"),
+        report["arrivals"]["ok"].as_u64().unwrap()
+    );
+    assert_eq!(report["counts"]["rows"], of("read"));
+    let doubled = "SELECT count(*) FROM notes
+        WHERE note IN (repeat($$it's$$, 2), repeat($$'; DROP TABLE notes; --$$, 2))";
+    assert_eq!(server().sql(doubled).unwrap(), of("write").to_string());
+}
+
+#[test]
 fn a_full_line_fails_and_what_is_served_has_waited_on_our_side() {
     let flags = format!("--rate 400 --arrivals constant {SECOND} --connections 4 --waiting 4");
     let output = load(&["SELECT pg_sleep(0.02)"], &flags);

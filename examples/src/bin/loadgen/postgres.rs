@@ -1,6 +1,8 @@
 //! `loadgen postgres`.
 
 mod args;
+mod mix;
+mod requests;
 mod sql;
 
 pub(crate) use args::PostgresArgs;
@@ -8,11 +10,12 @@ pub(crate) use args::PostgresArgs;
 use crate::command::without_password;
 use crate::exit::Failure;
 use crate::protocol::{Connecting, HEALTH, Observed, Protocol, set_up_limit, share, steady};
-use openloop_experiment::Work;
 use openloop_experiment::drive::{Monitor, ShardOf};
-use openloop_postgres::{Connections, Postgres, PostgresError, Request, Statement, Value};
+use openloop_experiment::{Work, labelled};
+use openloop_measurer::{Kind, Operation};
+use openloop_postgres::{Connections, Postgres, PostgresError};
 use openloop_sched::Ticket;
-use openloop_workload::Keys;
+use requests::Requests;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -22,73 +25,9 @@ pub(crate) struct PostgresLoad {
     arguments: PostgresArgs,
     /// The connection string without its password.
     target: String,
-    requests: Arc<Requests>,
+    requests: Requests,
     host: String,
     port: u16,
-}
-
-/// Request number `seq`, the same whoever sends it.
-#[derive(Debug)]
-struct Requests {
-    /// In order; several are one transaction.
-    queries: Vec<Query>,
-    keys: Option<(Keys, u64)>,
-}
-
-#[derive(Debug)]
-struct Query {
-    statement: Statement,
-    /// Whether its one parameter is the key.
-    has_key: bool,
-    is_simple: bool,
-}
-
-impl Requests {
-    fn new(arguments: &PostgresArgs) -> Result<Self, String> {
-        let mut queries = Vec::new();
-        for text in &arguments.query {
-            let (sql, has_key) = sql::bind(text)?;
-            if has_key && arguments.simple {
-                return Err(format!(
-                    "{text:?} has a parameter, which the simple protocol cannot carry: leave out --simple"
-                ));
-            }
-            queries.push(Query {
-                statement: Statement::new(sql),
-                has_key,
-                is_simple: arguments.simple,
-            });
-        }
-        let is_used = queries.iter().any(|query| query.has_key);
-        match (arguments.keys, is_used) {
-            (Some(keys), false) => Err(format!(
-                "--keys {keys} has no effect: write {{key}} in a --query"
-            )),
-            (None, true) => Err(
-                "{key} stands in a query and nothing says which keys there are: give --keys uniform:N or zipf:N:S"
-                    .to_owned(),
-            ),
-            (keys, _) => Ok(Requests {
-                queries,
-                keys: keys.map(|keys| (keys, arguments.load.schedule.seed)),
-            }),
-        }
-    }
-
-    fn of(&self, seq: u64) -> Request {
-        let key = self.keys.map(|(keys, seed)| keys.key(seed, seq));
-        let request = |query: &Query| {
-            if query.is_simple {
-                return Request::simple(query.statement.sql());
-            }
-            let key = key.filter(|_| query.has_key).map(Value::from);
-            query.statement.with(key)
-        };
-        match self.queries.as_slice() {
-            [one] => request(one),
-            several => Request::transaction(several.iter().map(request)),
-        }
-    }
 }
 
 impl PostgresLoad {
@@ -99,14 +38,27 @@ impl PostgresLoad {
         let mut load = PostgresLoad {
             arguments: arguments.clone(),
             target: without_password(&arguments.dsn),
-            requests: Arc::new(Requests::new(arguments).map_err(Failure::Usage)?),
+            requests: Requests::new(arguments).map_err(Failure::Usage)?,
             host: String::new(),
             port: 0,
         };
+        let is_shared = arguments.pipeline > 1;
+        if is_shared
+            && load
+                .requests
+                .mix()
+                .is_some_and(mix::SqlMix::has_transactions)
+        {
+            return Err(Failure::Usage(args::NO_TRANSACTION.to_owned()));
+        }
         let client = load.client(None)?;
         let (host, port) = client.server();
         (load.host, load.port) = (host.to_owned(), port);
         Ok(load)
+    }
+
+    fn seed(&self) -> u64 {
+        self.arguments.load.schedule.seed
     }
 
     /// The client of one shard, or one for everything.
@@ -125,10 +77,8 @@ impl PostgresLoad {
             .connections(connections)
             .pipeline(arguments.pipeline)
             .retries(arguments.retries);
-        if !arguments.simple {
-            for query in &self.requests.queries {
-                client = client.prepare(&query.statement);
-            }
+        for statement in self.requests.statements() {
+            client = client.prepare(statement);
         }
         if let Some(tls) = arguments.tls().map_err(Failure::Usage)? {
             client = client.tls(tls);
@@ -169,27 +119,31 @@ impl Protocol for PostgresLoad {
 
     fn describe(&self) -> String {
         let arguments = &self.arguments;
-        let what = match arguments.query.as_slice() {
-            [one] => one.clone(),
-            several => format!("a transaction of {} statements", several.len()),
+        let (what, below) = match (self.requests.mix(), arguments.query.as_slice()) {
+            (Some(mix), _) => mix.describe(),
+            (None, [one]) => (one.clone(), Vec::new()),
+            (None, several) => (
+                format!("a transaction of {} statements", several.len()),
+                Vec::new(),
+            ),
         };
         let depth = match arguments.pipeline {
             1 => String::new(),
             depth => format!(", {depth} requests on each"),
         };
-        format!(
-            "{what} at {} over {}{depth}",
-            self.target,
-            self.connecting()
-        )
+        let (target, connections) = (&self.target, self.connecting());
+        let head = format!("{what} at {target} over {connections}{depth}");
+        let lines = std::iter::once(head).chain(below);
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     fn kinds(&self) -> Vec<&str> {
-        Vec::new()
+        let mix = self.requests.mix();
+        mix.map(mix::SqlMix::names).unwrap_or_default()
     }
 
-    fn kind(&self, _: u64) -> Option<usize> {
-        None
+    fn kind(&self, seq: u64) -> Option<usize> {
+        Some(self.requests.mix()?.index(self.seed(), seq))
     }
 
     fn connecting(&self) -> Connecting {
@@ -203,11 +157,14 @@ impl Protocol for PostgresLoad {
         let client = self.client(Some(shard))?;
         self.prepare(&client, set_up_limit(self.connecting()))
             .await?;
-        let requests = Arc::clone(&self.requests);
-        Ok(move |ticket: Ticket| {
-            let (client, request) = (client.clone(), requests.of(ticket.seq));
-            async move { client.call_with(request, |_| {}).await }
-        })
+        let load = Arc::clone(&self);
+        let work = move |ticket: Ticket| {
+            let request = load.requests.of(load.seed(), ticket.seq);
+            let client = client.clone();
+            async move { client.call(request).await }
+        };
+        let kind = move |ticket: Ticket| self.kind(ticket.seq).map(Kind::new);
+        Ok(labelled(work, kind))
     }
 
     fn health(self: Arc<Self>) -> impl Future<Output = Result<(), String>> + Send {

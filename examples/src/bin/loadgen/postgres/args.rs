@@ -4,6 +4,7 @@ use crate::cli::{ConnectionsArg, LoadArgs, TrustArgs};
 use clap::Args;
 use openloop_postgres::Tls;
 use openloop_workload::Keys;
+use std::path::PathBuf;
 
 /// What is asked of a PostgreSQL server, and over which connections.
 #[derive(Clone, Debug, Args)]
@@ -14,13 +15,23 @@ pub(crate) struct PostgresArgs {
 
     /// The statement of each request; {key} in it is a parameter, which needs --keys. It is prepared once on each
     /// connection. Given several times, each request is a transaction of them all
-    #[arg(long, value_name = "SQL", required = true, help_heading = "Request")]
+    #[arg(
+        long,
+        value_name = "SQL",
+        required_unless_present = "mix",
+        help_heading = "Request"
+    )]
     pub(crate) query: Vec<String>,
 
     /// What stands for {key}: uniform:N, sequential:N, zipf:N:S, zipf:N:80/20, hotspot:N:HOT:SHARE or
     /// latest:N:S:INSERTS, all told below; the same for the same --seed and request number
     #[arg(long, value_name = "LAW", help_heading = "Request")]
     pub(crate) keys: Option<Keys>,
+
+    /// Several kinds of request, each with a weight, a query or the queries of a transaction, and fields that are its
+    /// parameters: see examples/mixes/bank.toml
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "keys", "simple"], help_heading = "Request")]
+    pub(crate) mix: Option<PathBuf>,
 
     /// Sends the text as it is, by the simple protocol: it may hold several statements, and no {key}
     #[arg(long, help_heading = "Request")]
@@ -63,6 +74,9 @@ pub(crate) struct PostgresArgs {
     pub(crate) load: LoadArgs,
 }
 
+pub(crate) const NO_TRANSACTION: &str =
+    "a transaction cannot share its connection: leave out --pipeline, or give one query alone";
+
 impl PostgresArgs {
     /// The certificates to trust; `None` for those of this machine.
     pub(crate) fn tls(&self) -> Result<Option<Tls>, String> {
@@ -82,10 +96,7 @@ impl PostgresArgs {
             );
         }
         if self.pipeline > 1 && self.query.len() > 1 {
-            return Err(
-                "a transaction cannot share its connection: leave out --pipeline, or give one --query"
-                    .to_owned(),
-            );
+            return Err(NO_TRANSACTION.to_owned());
         }
         Ok(())
     }
