@@ -193,7 +193,7 @@ fn triangle(server: &Postgres, drain_rate: f64, broken: &mut Vec<String>) -> Res
     const SECONDS: f64 = 4.0;
     server.sql("CREATE TABLE locked AS SELECT 1 AS one")?;
     let holder = std::thread::scope(|scope| {
-        let holder = scope.spawn(|| -> Result<f64, std::io::Error> {
+        let holder = scope.spawn(|| -> std::io::Result<f64> {
             let asked =
                 "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT one FROM locked'";
             while server.sql(asked)? == "0" {}
