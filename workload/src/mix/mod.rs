@@ -167,6 +167,26 @@ impl<T> Mix<T> {
         })
     }
 
+    /// The same kinds with other weights, told by name: as often as a log or a trace has them.
+    ///
+    /// # Errors
+    /// When a weight is negative, infinite or NaN, or all are 0.
+    ///
+    /// ```
+    /// use openloop_workload::Mix;
+    ///
+    /// let mix = Mix::read_write(0.5, "SELECT", "UPDATE")?;
+    /// let as_logged = mix.reweighted(|kind| if kind == "read" { 1900.0 } else { 100.0 })?;
+    /// assert_eq!(as_logged.shares()[0].of_requests, 0.95);
+    /// # Ok::<(), openloop_workload::mix::MixError>(())
+    /// ```
+    pub fn reweighted(self, mut weight: impl FnMut(&str) -> f64) -> Result<Self, MixError> {
+        Mix::new(self.kinds.into_iter().map(|kind| {
+            let weight = weight(kind.name());
+            kind.with_weight(weight)
+        }))
+    }
+
     fn weighted(&self) -> impl Iterator<Item = (f64, &Kind<T>)> {
         self.weights.shares().iter().copied().zip(&self.kinds)
     }

@@ -25,24 +25,40 @@ pub(crate) struct Trace {
     pub(crate) scale: f64,
 }
 
+/// A trace as it is replayed.
+#[derive(Debug)]
+pub(crate) struct Replay {
+    pub(crate) arrivals: Recorded,
+    /// Row k is the arrival number k; none where the file has instants alone.
+    pub(crate) rows: Option<traces::Trace>,
+    /// What should be known before the result is believed.
+    pub(crate) notes: Vec<String>,
+}
+
 impl Trace {
-    /// The arrivals, and what should be known of them before they are believed.
-    pub(crate) fn read(&self) -> Result<(Recorded, Vec<String>), String> {
+    pub(crate) fn read(&self) -> Result<Replay, String> {
         let named =
             |error: &dyn ToString| format!("{}: {}", self.file.display(), error.to_string());
         let rows = match read(&self.file)? {
             Contents::Rows(rows) => rows,
             Contents::Seconds(seconds) => {
                 let scaled = Recorded::new(seconds.offsets().to_vec(), self.scale);
-                return Ok((scaled.map_err(|error| named(&error))?, Vec::new()));
+                return Ok(Replay {
+                    arrivals: scaled.map_err(|error| named(&error))?,
+                    rows: None,
+                    notes: Vec::new(),
+                });
             }
         };
         let notes = quality::notes(&rows);
         let rows = rows.sorted();
         let offsets = rows.offsets(self.scale).map_err(|error| named(&error))?;
         let offsets = offsets.map(Offset::from).collect();
-        let recorded = Recorded::new(offsets, 1.0).map_err(|error| named(&error))?;
-        Ok((recorded, notes.iter().map(|note| named(note)).collect()))
+        Ok(Replay {
+            arrivals: Recorded::new(offsets, 1.0).map_err(|error| named(&error))?,
+            notes: notes.iter().map(|note| named(note)).collect(),
+            rows: Some(rows),
+        })
     }
 }
 

@@ -7,6 +7,7 @@ mod requests;
 pub(crate) use args::{HttpArgs, KEYS};
 pub(crate) use mix::HttpMix;
 
+use crate::arrivals::Replay;
 use crate::exit::Failure;
 use crate::protocol::{Connecting, Protocol, share};
 use crate::shares;
@@ -42,14 +43,23 @@ pub(crate) struct HttpLoad {
 impl HttpLoad {
     /// # Errors
     /// When the flags do not make a request: all that can be told without a connection.
-    pub(crate) fn new(arguments: &HttpArgs) -> Result<Self, Failure> {
+    pub(crate) fn new(arguments: &HttpArgs, replay: Option<&Replay>) -> Result<Self, Failure> {
         arguments.check().map_err(Failure::Usage)?;
+        let mut mix = arguments.mix().map_err(Failure::Usage)?;
+        // A trace has a row for each arrival, and not for the later requests of a session.
+        let is_open = arguments.load.schedule.sessions.is_none();
+        if let Some(rows) = replay.and_then(|replay| replay.rows.as_ref()).filter(|_| is_open) {
+            mix = mix
+                .map(|mix| mix.as_in(rows))
+                .transpose()
+                .map_err(Failure::Usage)?;
+        }
         let mut load = HttpLoad {
             arguments: arguments.clone(),
             host: String::new(),
             port: 0,
             tls: arguments.tls().map_err(Failure::Usage)?,
-            mix: arguments.mix().map_err(Failure::Usage)?.map(Arc::new),
+            mix: mix.map(Arc::new),
         };
         let client = load.client(load.connections(1)).map_err(Failure::usage)?;
         if let Some(mix) = &load.mix {
@@ -164,8 +174,9 @@ impl Protocol for HttpLoad {
             return format!("{method} {url} over {connections}");
         };
         let head = format!(
-            "the kinds of request in {} to {} over {connections}",
+            "the kinds of request in {}, {}, to {} over {connections}",
             mix.file().display(),
+            mix.chosen(),
             arguments.url
         );
         let lines = std::iter::once(head).chain(shares::table(mix.mix()));
@@ -179,7 +190,7 @@ impl Protocol for HttpLoad {
 
     fn kind(&self, seq: u64) -> Option<usize> {
         let mix = self.mix.as_ref()?;
-        Some(mix.pick(self.seed(), seq).index)
+        Some(mix.pick(self.seed(), seq).0)
     }
 
     fn connecting(&self) -> Connecting {

@@ -96,16 +96,16 @@ pub(super) fn sheet(file: &Path, show: &ShowArgs) -> Result<Sheet, String> {
 
 /// One request as it would be sent.
 fn row(http: &HttpMix, seed: u64, seq: u64) -> Result<Vec<Value>, String> {
-    let picked = http.pick(seed, seq);
-    let request = picked.payload.request(seed, seq);
-    let request = request.map_err(|error| format!("{}: request {seq}: {error}", picked.name))?;
+    let (_, kind) = http.pick(seed, seq);
+    let request = kind.payload().request(seed, seq);
+    let request = request.map_err(|error| format!("{}: request {seq}: {error}", kind.name()))?;
     let headers = request
         .headers()
         .iter()
         .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())));
     Ok(vec![
         seq.into(),
-        picked.name.into(),
+        kind.name().into(),
         request.method().as_str().into(),
         request.uri().to_string().into(),
         headers.collect::<Vec<_>>().join("; ").into(),
