@@ -59,7 +59,7 @@
 //! # Sizes vary
 //!
 //! Bodies, answers, think times and the work of a request have a mean, and how far they spread about it decides how long
-//! others wait: behind one server the wait grows with (1 + C_v²)/2. [`Values`] is any of eight laws, each of which tells
+//! others wait: behind one server the wait grows with (1 + C_v²)/2. [`Values`] is any of nine laws, each of which tells
 //! its mean, its C_v and its quantiles before anything is drawn.
 //!
 #![doc = include_str!("../docs/sizes.svg")]

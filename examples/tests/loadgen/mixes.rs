@@ -166,7 +166,10 @@ fn the_rows_of_a_trace_choose_the_kinds_where_it_has_kinds_of_these_names() {
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    let preview = report(&loadgen("http://127.0.0.1:1/", &format!("{flags} --preview")));
+    let preview = report(&loadgen(
+        "http://127.0.0.1:1/",
+        &format!("{flags} --preview"),
+    ));
     assert_eq!(
         preview["kinds"],
         serde_json::json!([
@@ -193,7 +196,10 @@ fn a_trace_of_other_kinds_leaves_the_choice_to_the_weights_and_one_of_some_is_re
         (many("read"), "--sessions fixed:2"),
     ] {
         let counts = report(&preview(&trace, flags));
-        assert!(counts["kinds"][2]["arrivals"].as_u64() > Some(80), "{counts}");
+        assert!(
+            counts["kinds"][2]["arrivals"].as_u64() > Some(80),
+            "{counts}"
+        );
     }
     for (row, named) in [
         ("1,delete", "line 3 of the trace asks for \"delete\""),

@@ -54,7 +54,10 @@ fn sessions_are_called_so_and_their_requests_are_counted_beside_them() {
             "requests_at_most": 60,
         })
     );
-    assert_eq!(totals(&format!("--rate 10 {only_steady}"))["counts"], Value::Null);
+    assert_eq!(
+        totals(&format!("--rate 10 {only_steady}"))["counts"],
+        Value::Null
+    );
 }
 
 #[test]

@@ -142,7 +142,7 @@ impl<T> Mix<T> {
 
     /// The work of request number `seq`, drawn from the demand of its kind; `None` where that is unknown.
     ///
-    /// For a rehearsal on a simulated server: a long run of these has mean and C_v of [`Mix::demand`].
+    /// It is the demand's value for the seed [`named`] "demand". For a rehearsal on a simulated server: a long run of these has mean and C_v of [`Mix::demand`].
     #[must_use]
     pub fn work(&self, seed: u64, seq: u64) -> Option<f64> {
         let demand = self.kinds[self.pick(seed, seq).index].demand()?;

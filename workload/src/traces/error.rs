@@ -75,6 +75,20 @@ pub enum TraceError {
     },
 }
 
+/// Why a column of a trace is not one of numbers.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "line {line} of the trace has {found} for {column}: give each row a number of at least 0 there, or take another column"
+)]
+pub struct ColumnError {
+    /// The name of the column.
+    pub column: String,
+    /// On which line of the file, from 1; 0 for a request that comes from no file.
+    pub line: u64,
+    /// What the row has.
+    pub found: String,
+}
+
 /// Why a trace cannot be replayed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 pub enum ValuesError {
     /// No such law.
     #[error(
-        "\"{0}\" does not name values: write fixed, uniform, exponential, lognormal, gamma, pareto, hyperexponential \
-         or empirical and its parameters, such as fixed:200 or lognormal:mean=200,cv=1.5"
+        "\"{0}\" does not name values: write fixed, uniform, exponential, lognormal, gamma, pareto, hyperexponential, \
+         empirical or sequence and its parameters, such as fixed:200 or lognormal:mean=200,cv=1.5"
     )]
     Unknown(String),
     /// What stands for a number is none.
@@ -91,6 +91,12 @@ pub enum ValuesError {
         "the counts add up to more than 18446744073709551615: divide them all by the same number"
     )]
     TooMany,
+    /// The values are those of a trace, which parsing does not have.
+    #[error(
+        "trace:{0} is a column of a trace, and there is no trace of which each request has a row: replay one, without \
+         sessions, or write the values themselves, such as sequence:100,250,100"
+    )]
+    InTrace(String),
     /// The values are in a file, which parsing does not read.
     #[error(
         "the values are in the file {}, which parsing does not read: load it with Values::load, or write the values \

@@ -45,15 +45,11 @@ impl HttpLoad {
     /// When the flags do not make a request: all that can be told without a connection.
     pub(crate) fn new(arguments: &HttpArgs, replay: Option<&Replay>) -> Result<Self, Failure> {
         arguments.check().map_err(Failure::Usage)?;
-        let mut mix = arguments.mix().map_err(Failure::Usage)?;
         // A trace has a row for each arrival, and not for the later requests of a session.
         let is_open = arguments.load.schedule.sessions.is_none();
-        if let Some(rows) = replay.and_then(|replay| replay.rows.as_ref()).filter(|_| is_open) {
-            mix = mix
-                .map(|mix| mix.as_in(rows))
-                .transpose()
-                .map_err(Failure::Usage)?;
-        }
+        let trace = replay.and_then(|replay| replay.rows.as_ref());
+        let trace = trace.filter(|_| is_open);
+        let mix = arguments.mix(trace).map_err(Failure::Usage)?;
         let mut load = HttpLoad {
             arguments: arguments.clone(),
             host: String::new(),

@@ -53,9 +53,10 @@ fn needs(plan: &Plan, connecting: Connecting, loopback: bool) -> Needs {
         (Connecting::PerInFlight, _) => (in_flight, 0),
         // Those of the busiest second stay open for up to a second: in the need for descriptors they stand already.
         // Of sessions, as if all their requests were due at once, which is the worst.
-        (Connecting::PerRequest, Some(schedule)) => {
-            (0, busiest_second(schedule, |session| requests(plan, session)))
-        }
+        (Connecting::PerRequest, Some(schedule)) => (
+            0,
+            busiest_second(schedule, |session| requests(plan, session)),
+        ),
         // How fast a closed loop opens them depends on the service: a port for each user is the least it needs.
         (Connecting::PerRequest, None) => (in_flight, 0),
     };

@@ -67,6 +67,9 @@ enum What {
     Mix {
         /// Such as examples/mixes/web_shop.toml
         file: PathBuf,
+        /// The trace that --arrivals is to replay, whose rows name kinds or tell sizes
+        #[arg(long, value_name = "FILE")]
+        trace: Option<PathBuf>,
         #[command(flatten)]
         show: ShowArgs,
     },
@@ -136,8 +139,9 @@ pub(crate) fn run(arguments: &SampleArgs) -> Result<Status, Failure> {
             let values = law.load(Path::new("")).map_err(Failure::usage)?;
             (values::sheet(&values, show), &show.form)
         }
-        Some(What::Mix { file, show }) => {
-            (mix::sheet(file, show).map_err(Failure::Usage)?, &show.form)
+        Some(What::Mix { file, trace, show }) => {
+            let sheet = mix::sheet(file, trace.as_deref(), show).map_err(Failure::Usage)?;
+            (sheet, &show.form)
         }
         Some(What::Trace { file, count, form }) => {
             let count = count.unwrap_or(if form.csv { usize::MAX } else { 0 });

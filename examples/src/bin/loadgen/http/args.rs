@@ -4,6 +4,7 @@ use super::HttpMix;
 use crate::cli::LoadArgs;
 use clap::Args;
 use openloop_http::Tls;
+use openloop_workload::traces::Trace;
 use openloop_workload::{Keys, Template};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -111,9 +112,9 @@ Keys are the whole numbers from 1 to N, which may be written as 1e6:
 See what they are before the run: loadgen sample keys zipf:1e6:0.99";
 
 impl HttpArgs {
-    /// The kinds of request, if there are several.
-    pub(crate) fn mix(&self) -> Result<Option<HttpMix>, String> {
-        let read = |file: &PathBuf| HttpMix::read(file, &self.header);
+    /// The kinds of request, if there are several; `trace` has a row for each request.
+    pub(crate) fn mix(&self, trace: Option<&Trace>) -> Result<Option<HttpMix>, String> {
+        let read = |file: &PathBuf| HttpMix::read(file, &self.header, trace);
         self.mix.as_ref().map(read).transpose()
     }
 

@@ -61,11 +61,16 @@ struct Table {
 
 impl HttpMix {
     /// The kinds in `file`, each of which also sends `headers` but for those that it has itself. Files of values are
-    /// beside the file.
+    /// beside the file. Request number k replays row k of `trace`, and is of the kind that the row names, where the
+    /// trace has kinds of these names.
     ///
     /// # Errors
     /// All that can be told without knowing the server: the message has the file, the kind and the field.
-    pub(crate) fn read(file: &Path, headers: &[(String, String)]) -> Result<Self, String> {
+    pub(crate) fn read(
+        file: &Path,
+        headers: &[(String, String)],
+        trace: Option<&Trace>,
+    ) -> Result<Self, String> {
         let named = |why: String| format!("{}: {why}", file.display());
         let text = std::fs::read_to_string(file)
             .map_err(|error| named(format!("cannot be read: {error}")))?;
@@ -82,20 +87,22 @@ impl HttpMix {
                     table.headers.insert(name.clone(), Template::new(value));
                 }
             }
-            HttpKind::new(table, folder).map_err(|why| named(format!("the kind \"{kind}\": {why}")))
+            HttpKind::new(table, folder, trace)
+                .map_err(|why| named(format!("the kind \"{kind}\": {why}")))
         })?;
-        Ok(HttpMix {
+        let mix = HttpMix {
             file: file.to_owned(),
             mix,
             choice: Choice::Weights,
-        })
+        };
+        match trace {
+            Some(trace) => mix.as_in(trace),
+            None => Ok(mix),
+        }
     }
 
     /// The same kinds as `trace` asks for them: row by row, if its rows have kinds of these names, else by weight.
-    ///
-    /// # Errors
-    /// When some rows name kinds of the mix and others do not.
-    pub(crate) fn as_in(mut self, trace: &Trace) -> Result<Self, String> {
+    fn as_in(mut self, trace: &Trace) -> Result<Self, String> {
         let place = |row: &TraceRequest| {
             let name = row.kind.as_deref()?;
             self.mix.kinds().iter().position(|kind| kind.name() == name)
@@ -107,14 +114,20 @@ impl HttpMix {
             return Ok(self);
         }
         let Some(rows) = rows.iter().copied().collect::<Option<Box<[_]>>>() else {
-            let strange = rows.iter().zip(trace.requests()).find(|(place, _)| place.is_none());
+            let strange = rows
+                .iter()
+                .zip(trace.requests())
+                .find(|(place, _)| place.is_none());
             return Err(self.no_kind_of(strange.map(|(_, row)| row)));
         };
         let mut counts = vec![0_u64; self.mix.kinds().len()];
         rows.iter().for_each(|&kind| counts[kind] += 1);
         let mut counts = counts.into_iter();
         let as_counted = |_: &str| counts.next().unwrap_or_default() as f64;
-        self.mix = self.mix.reweighted(as_counted).map_err(|error| error.to_string())?;
+        self.mix = self
+            .mix
+            .reweighted(as_counted)
+            .map_err(|error| error.to_string())?;
         self.choice = Choice::Rows(rows);
         Ok(self)
     }
@@ -187,7 +200,7 @@ impl HttpMix {
 }
 
 impl HttpKind {
-    fn new(table: Table, folder: &Path) -> Result<Self, String> {
+    fn new(table: Table, folder: &Path, trace: Option<&Trace>) -> Result<Self, String> {
         let method = match (&table.method, &table.body) {
             (Some(method), _) => method.as_str(),
             (None, Some(_)) => "POST",
@@ -209,7 +222,7 @@ impl HttpKind {
             body: table.body.unwrap_or_else(|| Template::new("")),
             fields: table
                 .fields
-                .load(folder)
+                .load_with(folder, trace)
                 .map_err(|error| error.to_string())?,
         };
         kind.check()?;
