@@ -9,6 +9,7 @@ use openloop_workload::{Fields, Mix, Template};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Kinds of request, as a file says them.
 #[derive(Debug)]
@@ -24,7 +25,7 @@ enum Choice {
     /// Chance, by the weights.
     Weights,
     /// The same, though there is a trace with kinds, of which these are some.
-    WeightsBeside(String),
+    WeightsBeside(Arc<str>),
     /// The rows of a trace: of each request the place of its kind.
     Rows(Box<[usize]>),
 }
