@@ -129,6 +129,7 @@
 mod draws;
 pub mod keys;
 pub mod mix;
+mod number;
 pub mod prompts;
 mod seed;
 pub mod sessions;

@@ -181,6 +181,39 @@ fn the_rows_of_a_trace_choose_the_kinds_where_it_has_kinds_of_these_names() {
 }
 
 #[test]
+fn a_request_has_the_size_of_the_row_that_it_replays() {
+    let (mix, trace) = (Scratch::new(), Scratch::new());
+    let text = "[[kind]]\nname = 'put'\nweight = 1\nmethod = 'PUT'\nurl = '/{size}'\nbody = '{body}'\n\
+        fields = { size = { count = 'trace:size' }, body = { text = 'hex', length = 'trace:size,max=300' } }\n";
+    std::fs::write(mix.path(), text).unwrap();
+    std::fs::write(trace.path(), "offset,size\n0,512\n0.2,0\n0.1,80\n").unwrap();
+    let (mix, trace) = (mix.path(), trace.path());
+    let server = server().record_requests().start().unwrap();
+    let flags = format!("--arrivals trace:{trace} --mix {mix} --connections 1 --quiet {BUSY}");
+    loadgen(&server.url("/"), &flags);
+    let sent: Vec<_> = (server.requests().into_iter())
+        .map(|one| (one.path, one.body.len()))
+        .collect();
+    let expected = [("/512", 300), ("/80", 80), ("/0", 0)];
+    assert_eq!(sent, expected.map(|(path, size)| (path.to_owned(), size)));
+    // The same rows in a sample, and no size without rows.
+    let sample = stdout(&run(&format!("sample mix {mix} --trace {trace} --csv")));
+    let paths: Vec<_> = sample
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').nth(3))
+        .collect();
+    assert_eq!(paths, [Some("/512"), Some("/80"), Some("/0")], "{sample}");
+    let output = run(&format!("sample mix {mix}"));
+    assert_status(&output, 2);
+    assert!(
+        stderr(&output).contains("trace:size is a column of a trace"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
 fn a_trace_of_other_kinds_leaves_the_choice_to_the_weights_and_one_of_some_is_refused() {
     let preview = |trace: &str, flags: &str| {
         let (mix, trace) = traced(trace);
@@ -218,7 +251,10 @@ fn what_is_wrong_with_a_kind_is_told_by_file_kind_and_field() {
     let kind = |rest: &str| format!("[[kind]]\nname = \"look\"\nweight = 1\n{rest}\n");
     for (rest, named) in [
         ("", "missing field `url`"),
-        ("url = '/'\nmethd = 'PUT'", "unknown field `methd`"),
+        (
+            "url = '/'\nmethd = 'PUT'",
+            "unknown field `methd`, expected one of `method`, `url`, `headers`, `body`, `fields`, or `name`, `weight`, `demand`",
+        ),
         ("url = 'items'", "neither a path"),
         (
             "url = '/{itm}'\nfields = { item = { keys = 'uniform:5' } }",

@@ -1,6 +1,7 @@
 //! Why a trace cannot be read or replayed.
 
 use super::Format;
+use crate::number::Real;
 
 /// Why a trace cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -11,8 +12,9 @@ pub enum TraceError {
     Empty,
     /// The first line is that of no format.
     #[error(
-        "no trace format starts with \"{first_line}\": azure, burstgpt and plain start with their header, \
-         mooncake and bailian with a JSON object; name the format if the file is one of them"
+        "no trace format starts with \"{first_line}\": azure has the columns TIMESTAMP, ContextTokens and GeneratedTokens, \
+         burstgpt Timestamp, Request tokens and Response tokens, plain offset or offset_ns; mooncake has JSON objects \
+         with timestamp, input_length and output_length, and bailian chat_id and parent_chat_id as well"
     )]
     UnknownFormat {
         /// The line, cut after 80 characters.
@@ -109,7 +111,7 @@ pub enum OffsetsError {
         line: u64,
     },
     /// Past the last instant.
-    #[error("the last request lies past 584 years when scaled by {0}: lower the scale")]
+    #[error("the last request lies past 584 years when scaled by {}: lower the scale", Real(*.0))]
     TooLate(f64),
 }
 

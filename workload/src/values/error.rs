@@ -1,5 +1,6 @@
 //! Why values cannot be drawn.
 
+use crate::number::Real;
 use std::path::PathBuf;
 
 /// Why values cannot be drawn.
@@ -41,7 +42,7 @@ pub enum ValuesError {
         usage: &'static str,
     },
     /// A parameter out of its range.
-    #[error("{name} is {value}: give {expected}")]
+    #[error("{name} is {value}: give {expected}", value = Real(*.value))]
     OutOfRange {
         /// The parameter.
         name: &'static str,
@@ -52,7 +53,8 @@ pub enum ValuesError {
     },
     /// The lower bound is not below the upper one.
     #[error(
-        "the bounds {lo} and {hi} hold nothing between them: give a lower one below the upper one, or fixed"
+        "the bounds {lo} and {hi} hold nothing between them: give a lower one below the upper one, or fixed",
+        lo = Real(*.lo), hi = Real(*.hi)
     )]
     Bounds {
         /// The lower bound.
@@ -99,8 +101,8 @@ pub enum ValuesError {
     InTrace(String),
     /// The values are in a file, which parsing does not read.
     #[error(
-        "the values are in the file {}, which parsing does not read: load it with Values::load, or write the values \
-         themselves, such as empirical:100x3,250x1", .0.display()
+        "the values are in the file {}, which is not read here: write the values themselves, such as \
+         empirical:100x3,250x1, or, in a program, load it with Values::load", .0.display()
     )]
     InFile(PathBuf),
 }

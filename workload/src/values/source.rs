@@ -2,6 +2,7 @@
 
 use super::parameters::{Bounds, COLUMN, EMPIRICAL, Form, Parameters, SEQUENCE, parameters};
 use super::{CsvError, Empirical, Sequence, Values, ValuesError};
+use crate::number::Real;
 use crate::traces::{ColumnError, Trace};
 use std::fmt;
 use std::fs::File;
@@ -129,18 +130,18 @@ impl fmt::Display for Values {
         if let Values::Empirical(law) = law {
             for (i, (value, count)) in law.counts().enumerate() {
                 let comma = if i == 0 { "" } else { "," };
-                write!(f, "{comma}{value}x{count}")?;
+                write!(f, "{comma}{}x{count}", Real(value))?;
             }
         }
         if let Values::Sequence(law) = law {
             for (i, value) in law.values().iter().enumerate() {
                 let comma = if i == 0 { "" } else { "," };
-                write!(f, "{comma}{value}")?;
+                write!(f, "{comma}{}", Real(*value))?;
             }
         }
         // One parameter needs no name.
         match parameters.as_slice() {
-            [(_, value)] => write!(f, "{value}")?,
+            [(_, value)] => write!(f, "{}", Real(*value))?,
             several => write_named(f, "", several)?,
         }
         write_named(f, ",", &bounds.named())
@@ -150,7 +151,7 @@ impl fmt::Display for Values {
 fn write_named(f: &mut fmt::Formatter<'_>, first: &str, named: &[(String, f64)]) -> fmt::Result {
     for (i, (name, value)) in named.iter().enumerate() {
         let before = if i == 0 { first } else { "," };
-        write!(f, "{before}{name}={value}")?;
+        write!(f, "{before}{name}={}", Real(*value))?;
     }
     Ok(())
 }

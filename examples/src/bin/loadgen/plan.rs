@@ -8,6 +8,7 @@ use openloop_experiment::{InFlight, Lifecycle, OnFailure, Plan, PlanBuilder};
 use openloop_workload::Values;
 use openloop_workload::sessions::Sessions;
 use openloop_workload::values::Fixed;
+use std::path::Path;
 use std::time::Duration;
 
 /// What loadgen does where a phase is not given: shorter than a careful experiment, long enough for a first look.
@@ -136,10 +137,11 @@ fn in_sessions(plan: PlanBuilder, schedule: &ScheduleArgs) -> Result<PlanBuilder
         return Ok(plan);
     };
     let think = match &schedule.session_think {
-        Some(think) => think.clone(),
+        Some(think) => think.load(Path::new("")).map_err(Failure::usage)?,
         None => Values::Fixed(Fixed::new(0.0).map_err(Failure::usage)?),
     };
-    let sessions = Sessions::new(steps.clone(), think).map_err(Failure::usage)?;
+    let steps = steps.load(Path::new("")).map_err(Failure::usage)?;
+    let sessions = Sessions::new(steps, think).map_err(Failure::usage)?;
     let on_failure = schedule.on_failure.map_or(OnFailure::End, Into::into);
     Ok(plan.sessions(sessions).on_failure(on_failure))
 }
