@@ -327,6 +327,37 @@ fn what_is_wrong_with_a_kind_is_told_by_file_kind_and_field() {
 }
 
 #[test]
+fn keys_in_the_order_of_requests_are_refused_for_sessions_which_have_none() {
+    let file = Scratch::new();
+    let text = "[[kind]]\nname = 'a'\nweight = 1\nurl = '/{k}'\nfields = { k = { keys = 'sequential:5' } }\n";
+    std::fs::write(file.path(), text).unwrap();
+    let mix = format!("--mix {}", file.path());
+    for (url, flags, keys) in [
+        ("http://127.0.0.1:1/", mix.as_str(), "sequential:5"),
+        (
+            "http://127.0.0.1:1/{key}",
+            "--keys latest:10:1:0.5",
+            "latest:10:1:0.5",
+        ),
+        (
+            "http://127.0.0.1:1/{key}",
+            "--keys zipf:10:1:drift=1/2",
+            "zipf:10:1:drift=1/2",
+        ),
+    ] {
+        let flags = format!("--rate 10 --preview {flags}");
+        assert_status(&loadgen(url, &flags), 0);
+        let output = loadgen(url, &format!("{flags} --sessions fixed:2"));
+        assert_status(&output, 2);
+        let message = stderr(&output);
+        assert!(
+            message.contains(&format!("the keys {keys} follow")),
+            "{message}"
+        );
+    }
+}
+
+#[test]
 fn flags_that_a_mix_leaves_without_effect_are_refused() {
     let mix = example("web_shop.toml");
     for (url, flags, named) in [

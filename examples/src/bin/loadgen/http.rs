@@ -18,6 +18,7 @@ use openloop_experiment::{Work, labelled};
 use openloop_http::{BuildError, Connections, Http, HttpError, Tls, Version};
 use openloop_measurer::{Kind, Operation};
 use openloop_sched::Ticket;
+use openloop_workload::Keys;
 use requests::{CallError, Requests};
 use std::future::Future;
 use std::sync::Arc;
@@ -50,6 +51,9 @@ impl HttpLoad {
         let trace = replay.and_then(|replay| replay.rows.as_ref());
         let trace = trace.filter(|_| is_open);
         let mix = arguments.mix(trace).map_err(Failure::Usage)?;
+        if !is_open {
+            refuse_order(arguments.keys.as_ref(), mix.as_ref()).map_err(Failure::Usage)?;
+        }
         let mut load = HttpLoad {
             arguments: arguments.clone(),
             host: String::new(),
@@ -145,6 +149,21 @@ impl HttpLoad {
             return Failure::Machine(error.to_string());
         }
         self.unreachable(error)
+    }
+}
+
+/// Refuses keys whose place in time is the number of their request, which in sessions it is not.
+fn refuse_order(keys: Option<&Keys>, mix: Option<&HttpMix>) -> Result<(), String> {
+    let of_mix = mix.into_iter().flat_map(HttpMix::keys);
+    match keys
+        .into_iter()
+        .chain(of_mix)
+        .find(|keys| keys.is_ordered())
+    {
+        None => Ok(()),
+        Some(keys) => Err(format!(
+            "the keys {keys} follow the order of requests, and those of --sessions have none before they are sent: take uniform, zipf or hotspot keys without a drift"
+        )),
     }
 }
 

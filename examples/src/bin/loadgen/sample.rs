@@ -122,6 +122,8 @@ Laws, with their parameters by name or in this order:
   pareto:shape=1.1,lo=100,hi=1e9            heavy tail up to a largest one
   hyperexponential:mean=200,cv=4            short or long
   empirical:100x3,250 or empirical:FILE     as measured: a CSV of values, or of value,count
+  sequence:100,250,100                      as measured, in this order, again and again
+  trace:size                                in the fields of a --mix: that column of the trace of --arrivals, row by row
 Any of them with ,min=1 or ,max=8192 or both, to which what lies outside is moved.";
 
 impl ShowArgs {

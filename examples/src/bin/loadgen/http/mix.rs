@@ -5,7 +5,7 @@ use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, Request};
 use openloop_workload::mix::{Field, FieldsSource, Kind};
 use openloop_workload::traces::{Trace, TraceRequest};
-use openloop_workload::{Fields, Mix, Template};
+use openloop_workload::{Fields, Keys, Mix, Template};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -189,6 +189,16 @@ impl HttpMix {
         };
         let place = place.map_or_else(|| self.mix.pick(seed, seq).index, |&place| place);
         (place, &self.mix.kinds()[place])
+    }
+
+    /// The keys in the fields of all kinds.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Keys> {
+        let kinds = self.mix.kinds().iter();
+        let fields = kinds.flat_map(|kind| kind.payload().fields.iter());
+        fields.filter_map(|(_, field)| match field {
+            Field::Keys(keys) => Some(keys),
+            _ => None,
+        })
     }
 
     pub(crate) fn mix(&self) -> &Mix<HttpKind> {
