@@ -116,7 +116,7 @@
 //!
 //! [`traces`] reads what was recorded: Azure's, BurstGPT's, Mooncake's and Bailian's public traces of language models,
 //! and a plain CSV of any service. It tells what is odd about a trace before it is believed, and gives its arrivals at
-//! any speed.
+//! any speed; its rows name the kinds of a mix, and their sizes are values in their order ([`values::Sequence`]).
 //!
 #![doc = include_str!("../docs/trace.svg")]
 //!

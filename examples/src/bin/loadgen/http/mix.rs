@@ -97,13 +97,13 @@ impl HttpMix {
             choice: Choice::Weights,
         };
         match trace {
-            Some(trace) => mix.as_in(trace),
+            Some(trace) => mix.following(trace),
             None => Ok(mix),
         }
     }
 
     /// The same kinds as `trace` asks for them: row by row, if its rows have kinds of these names, else by weight.
-    fn as_in(mut self, trace: &Trace) -> Result<Self, String> {
+    fn following(mut self, trace: &Trace) -> Result<Self, String> {
         let place = |row: &TraceRequest| {
             let name = row.kind.as_deref()?;
             self.mix.kinds().iter().position(|kind| kind.name() == name)
