@@ -7,8 +7,9 @@ mod requests;
 pub(crate) use args::HttpArgs;
 pub(crate) use mix::HttpMix;
 
+use crate::arrivals::Replay;
 use crate::exit::Failure;
-use crate::protocol::{Connecting, HEALTH, Protocol, set_up_limit, share};
+use crate::protocol::{Connecting, HEALTH, Protocol, refuse_order, set_up_limit, share};
 use crate::shares;
 use ::http::Uri;
 use openloop_experiment::drive::ShardOf;
@@ -34,14 +35,23 @@ pub(crate) struct HttpLoad {
 impl HttpLoad {
     /// # Errors
     /// When the flags do not make a request: all that can be told without a connection.
-    pub(crate) fn new(arguments: &HttpArgs) -> Result<Self, Failure> {
+    pub(crate) fn new(arguments: &HttpArgs, replay: Option<&Replay>) -> Result<Self, Failure> {
         arguments.check().map_err(Failure::Usage)?;
+        // A trace has a row for each arrival, and not for the later requests of a session.
+        let is_open = arguments.load.schedule.sessions.is_none();
+        let trace = replay.and_then(|replay| replay.rows.as_ref());
+        let trace = trace.filter(|_| is_open);
+        let mix = arguments.mix(trace).map_err(Failure::Usage)?;
+        if !is_open {
+            let of_mix = mix.iter().flat_map(HttpMix::keys);
+            refuse_order(arguments.keys.iter().chain(of_mix)).map_err(Failure::Usage)?;
+        }
         let mut load = HttpLoad {
             arguments: arguments.clone(),
             host: String::new(),
             port: 0,
             tls: arguments.trust.tls().map_err(Failure::Usage)?,
-            mix: arguments.mix().map_err(Failure::Usage)?.map(Arc::new),
+            mix: mix.map(Arc::new),
         };
         let client = load.client(load.connections(1)).map_err(Failure::usage)?;
         if let Some(mix) = &load.mix {
@@ -141,8 +151,9 @@ impl Protocol for HttpLoad {
             return format!("{method} {url} over {connections}");
         };
         let head = format!(
-            "the kinds of request in {} to {} over {connections}",
+            "the kinds of request in {}, {}, to {} over {connections}",
             mix.file().display(),
+            mix.chosen(),
             arguments.url
         );
         let lines = std::iter::once(head).chain(shares::table(mix.mix()));
@@ -156,7 +167,7 @@ impl Protocol for HttpLoad {
 
     fn kind(&self, seq: u64) -> Option<usize> {
         let mix = self.mix.as_ref()?;
-        Some(mix.pick(self.seed(), seq).index)
+        Some(mix.pick(self.seed(), seq).0)
     }
 
     fn connecting(&self) -> Connecting {

@@ -9,7 +9,9 @@ pub(crate) use args::PostgresArgs;
 
 use crate::command::without_password;
 use crate::exit::Failure;
-use crate::protocol::{Connecting, HEALTH, Observed, Protocol, set_up_limit, share, steady};
+use crate::protocol::{
+    Connecting, HEALTH, Observed, Protocol, refuse_order, set_up_limit, share, steady,
+};
 use openloop_experiment::drive::{Monitor, ShardOf};
 use openloop_experiment::{Work, labelled};
 use openloop_measurer::{Kind, Operation};
@@ -42,6 +44,10 @@ impl PostgresLoad {
             host: String::new(),
             port: 0,
         };
+        if arguments.load.schedule.sessions.is_some() {
+            let of_mix = load.requests.mix().into_iter().flat_map(mix::SqlMix::keys);
+            refuse_order(arguments.keys.iter().chain(of_mix)).map_err(Failure::Usage)?;
+        }
         let is_shared = arguments.pipeline > 1;
         if is_shared
             && load

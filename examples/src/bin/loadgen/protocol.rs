@@ -4,6 +4,7 @@ use crate::exit::Failure;
 use openloop_experiment::Work;
 use openloop_experiment::drive::{Monitor, ShardOf};
 use openloop_sched::Offset;
+use openloop_workload::Keys;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -83,6 +84,16 @@ async fn until(run: Monitor, at: Offset) {
             Some(live) => at.saturating_since(live.now),
         };
         tokio::time::sleep(left).await;
+    }
+}
+
+/// Refuses keys whose place in time is the number of their request, which in sessions it is not.
+pub(crate) fn refuse_order<'a>(keys: impl IntoIterator<Item = &'a Keys>) -> Result<(), String> {
+    match keys.into_iter().find(|keys| keys.is_ordered()) {
+        None => Ok(()),
+        Some(keys) => Err(format!(
+            "the keys {keys} follow the order of requests, and those of --sessions have none before they are sent: take uniform, zipf or hotspot keys without a drift"
+        )),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::requests::{Query, of_fields};
 use openloop_postgres::Request;
-use openloop_workload::mix::FieldsSource;
-use openloop_workload::{Fields, Mix};
+use openloop_workload::mix::{Field, FieldsSource};
+use openloop_workload::{Fields, Keys, Mix};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -76,6 +76,16 @@ impl SqlMix {
         kinds.flat_map(|kind| &kind.payload().queries)
     }
 
+    /// The keys in the fields of all kinds.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Keys> {
+        let kinds = self.mix.kinds().iter();
+        let fields = kinds.flat_map(|kind| kind.payload().fields.iter());
+        fields.filter_map(|(_, field)| match field {
+            Field::Keys(keys) => Some(keys),
+            _ => None,
+        })
+    }
+
     /// Whether a kind is a transaction.
     pub(crate) fn has_transactions(&self) -> bool {
         let mut kinds = self.mix.kinds().iter();
@@ -94,7 +104,10 @@ impl SqlMix {
 
     /// What there is and how much of it, in lines.
     pub(crate) fn describe(&self) -> (String, Vec<String>) {
-        let head = format!("the kinds of request in {}", self.file.display());
+        let head = format!(
+            "the kinds of request in {}, by weight,",
+            self.file.display()
+        );
         (head, crate::shares::table(&self.mix))
     }
 }
