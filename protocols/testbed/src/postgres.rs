@@ -221,7 +221,6 @@ impl Postgres {
             format!("port={}", self.port),
             "unix_socket_directories=".to_owned(),
             "fsync=off".to_owned(),
-            "synchronous_commit=off".to_owned(),
             "full_page_writes=off".to_owned(),
             "autovacuum=off".to_owned(),
             "max_connections=200".to_owned(),
