@@ -1,8 +1,8 @@
 //! The slowest arrivals, each with its stages.
 
+use crate::Sample;
 use crate::details::Detail;
 use crate::section::entry;
-use crate::{Outcome, Sample};
 use std::cmp::Reverse;
 use std::time::Duration;
 
@@ -92,6 +92,7 @@ impl Slowest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Outcome;
     use openloop_sched::{Offset, Ticket};
 
     fn sample(seq: u64, response: u64) -> Sample {
