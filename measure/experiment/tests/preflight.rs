@@ -62,7 +62,7 @@ fn a_warm_up_that_is_too_short_is_named_and_one_that_will_do_is_not() {
     let (short, long) = (plan(0.75, 120, 3000), plan(0.75, 300, 3000));
     let short = warnings(&Preflight::new(&short).floor(&floor));
     assert!(
-        short[0].contains("warm up for 278 s") && short[0].contains("planned are 120 s"),
+        short[0].contains("warm up for 279 s") && short[0].contains("planned are 120 s"),
         "{short:?}"
     );
     assert_eq!(
