@@ -229,7 +229,7 @@ async fn it_is_measured_on_the_real_clock_too() {
         floor
             .warnings()
             .iter()
-            .any(|text| text.contains("fewer than 1000")),
+            .any(|text| text.contains("rests on")),
         "{floor}"
     );
 }
