@@ -6,6 +6,7 @@
 //! | what workers behind one queue make of it | [`MMc`], and [`GGc`] for other laws, approximately |
 //! | a connection pool: who waits, who is turned away | [`MMcK`] |
 //! | one vocabulary for all of them | [`Queue`] |
+//! | what a language-model server makes of it, or several behind a router | [`batching`], by simulation |
 //! | Erlang's formulas alone | [`erlang`] |
 //! | requests in flight from rate and latency, and back | [`little`] |
 //! | how busy a server is, from its latency | [`utilisation`] |
@@ -31,6 +32,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod batching;
 mod check;
 pub mod erlang;
 mod error;
