@@ -3,7 +3,7 @@
 //! | I want … | look at |
 //! | --- | --- |
 //! | to say what was measured, and what is to come | [`Figures`], [`KvFigures`] |
-//! | everything that follows from it | [`Plan`](crate::Plan), which prints as a table |
+//! | everything that follows from it | [`Plan`], which prints as a table |
 //! | one figure, its formula, its inputs | [`Item`], by its [`Quantity`] |
 //! | what could not be told, and what for want of | [`Missing`] |
 //!
