@@ -354,7 +354,8 @@ impl Plan {
             return Ok(());
         };
         let inputs = |peak| [rate("λ_peak", peak), time("W_P99", p99)];
-        let why = "W_P99 of the service; with the wait for the pool in it, the pool would be sized by its own queue";
+        let why =
+            "of the service alone: with the wait for the pool in it, its own queue would size it";
         self.add(
             Quantity::Pool,
             pool_size(peak, p99)? as f64,
@@ -400,12 +401,12 @@ impl Plan {
             ),
             TimeoutBasis::Retention => (
                 "T",
-                "the server drops what waits longer, so waiting is in vain; healthy requests will be given up",
+                "what waits longer is dropped, so waiting is in vain; some healthy requests end here",
             ),
         };
         let mut why = why.to_owned();
         if figures.retention.is_none() {
-            why.push_str("; must not be above the time for which the server keeps a request");
+            why.push_str("; keep it below the server's queue retention");
         }
         self.add(Quantity::Timeout, timeout.seconds(), formula, &inputs, why);
         Ok(())
