@@ -135,6 +135,13 @@ impl PlanBuilder {
         self
     }
 
+    /// The same plan at another rate, which for a profile, a trace or users becomes the rate of an open loop with
+    /// phases: for a sweep.
+    pub fn at(mut self, rate: Rate) -> Self {
+        self.source = Source::Rate(rate);
+        self
+    }
+
     /// How long the users of a closed loop think; without it, not at all.
     pub fn think(mut self, think: Duration) -> Self {
         self.think = Some(think);
