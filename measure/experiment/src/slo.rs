@@ -4,11 +4,12 @@ mod bound;
 
 pub use bound::{Bound, Statistic};
 
+use crate::evidence::Evidence;
 use crate::run::Run;
 use crate::series::{Metric, Series};
 use crate::validity::{EXCURSIONS, Validity};
-use bound::Ns;
-use openloop_measurer::{Course, Kind, Phase, QuantileError, Value};
+pub(crate) use bound::Ns;
+use openloop_measurer::{Kind, QuantileError, Value};
 use openloop_sched::DurationError;
 use std::fmt;
 use std::str::FromStr;
@@ -272,8 +273,9 @@ impl fmt::Display for Judgement {
     }
 }
 
-fn judge(bound: &Bound, run: &Run) -> Finding {
-    let of = match Of::find(bound, run) {
+/// What the evidence says of one bound.
+pub(crate) fn judge(bound: &Bound, evidence: &impl Evidence) -> Finding {
+    let of = match Of::find(bound, evidence) {
         Ok(of) => of,
         Err(why) => {
             return Finding {
@@ -371,16 +373,16 @@ fn measure(bound: &Bound, series: &Series) -> (Option<f64>, bool, Option<(f64, f
     }
 }
 
-/// What a bound is on: all arrivals of a run, or those of one kind.
-struct Of<'a> {
-    run: &'a Run,
+/// What a bound is on: all arrivals, or those of one kind.
+struct Of<'a, E> {
+    evidence: &'a E,
     kind: Option<Kind>,
 }
 
-impl<'a> Of<'a> {
+impl<'a, E: Evidence> Of<'a, E> {
     /// Of which arrivals `bound` speaks; if there are no such, why.
-    fn find(bound: &Bound, run: &'a Run) -> Result<Self, String> {
-        let kinds = run.plan().kinds();
+    fn find(bound: &Bound, evidence: &'a E) -> Result<Self, String> {
+        let kinds = evidence.kinds();
         let kind = match &bound.kind {
             None => None,
             Some(name) => match kinds.get(name) {
@@ -397,31 +399,11 @@ impl<'a> Of<'a> {
                 }
             },
         };
-        Ok(Of { run, kind })
+        Ok(Of { evidence, kind })
     }
 
     fn series(&self, metric: &Metric) -> Series {
-        match self.kind {
-            None => self.run.series(metric),
-            Some(kind) => self.run.series_of(kind, metric),
-        }
-    }
-
-    fn course(&self) -> Option<&'a Course> {
-        let snapshot = self.run.snapshot();
-        match self.kind {
-            None => Some(snapshot.course()),
-            Some(kind) => snapshot.of_kind(kind).course(),
-        }
-    }
-
-    /// Arrivals of the steady phase.
-    fn scheduled(&self) -> u64 {
-        let snapshot = self.run.snapshot();
-        match self.kind {
-            None => snapshot.steady_counts().scheduled,
-            Some(kind) => snapshot.of_kind(kind).phase_counts(Phase::Steady).scheduled,
-        }
+        self.evidence.series(self.kind, metric)
     }
 
     /// Why the data do not resolve a quantile that seems to keep its bound; `None` if they do.
@@ -431,9 +413,10 @@ impl<'a> Of<'a> {
             Statistic::Errors => return self.too_few_for_errors(bound, value),
             Statistic::Mean => return None,
         };
-        let above = match (&bound.metric, self.course()) {
-            (Metric::Response | Metric::ResponseOk | Metric::ResponseSlo, Some(course)) => {
-                course.excursions_above(value as u64)
+        let excursions = self.evidence.excursions_above(self.kind, value as u64);
+        let above = match (&bound.metric, excursions) {
+            (Metric::Response | Metric::ResponseOk | Metric::ResponseSlo, Some(excursions)) => {
+                excursions
             }
             // Of other metrics there is no course in time: single values are counted instead.
             _ => series.whole().count() - q.rank(series.whole().count()),
@@ -441,7 +424,7 @@ impl<'a> Of<'a> {
         if above >= EXCURSIONS {
             return None;
         }
-        let steady = self.run.snapshot().layout().steady().length();
+        let steady = self.evidence.steady();
         let factor = EXCURSIONS as f64 / (above.max(1)) as f64;
         Some(format!(
             "only {above} separate excursions lie above it and {EXCURSIONS} are needed: a steady phase of about {:.0} s would do",
@@ -451,7 +434,7 @@ impl<'a> Of<'a> {
 
     /// Without an error among n arrivals, their share may still be up to 3/n (at 95 %).
     fn too_few_for_errors(&self, bound: &Bound, share: f64) -> Option<String> {
-        let n = self.scheduled() as f64;
+        let n = self.evidence.scheduled(self.kind) as f64;
         let needed = (3.0 / bound.limit).ceil();
         (share == 0.0 && bound.limit > 0.0 && n < needed).then(|| {
             format!("none among {n:.0} arrivals says no more than that: {needed:.0} are needed")

@@ -178,7 +178,7 @@ pub(super) fn parse(text: &str) -> Result<Bound, SloError> {
 }
 
 /// Nanoseconds in a unit that a person reads.
-pub(super) struct Ns(pub(super) f64);
+pub(crate) struct Ns(pub(crate) f64);
 
 impl fmt::Display for Ns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
