@@ -55,7 +55,7 @@
 
 pub mod drive;
 mod environment;
-mod evidence;
+mod floor;
 mod generator;
 mod health;
 mod lifecycle;
@@ -63,6 +63,7 @@ mod limits;
 mod plan;
 mod plan_error;
 mod protocol_error;
+mod replicas;
 mod run;
 mod series;
 mod session;
@@ -72,10 +73,12 @@ mod stats;
 mod step;
 pub mod sweep;
 mod target;
+mod units;
 mod validity;
 mod work;
 
 pub use environment::Environment;
+pub use floor::{Floor, FloorTrials, Level, Ratio, Rtt, RttSource};
 pub use generator::Generator;
 pub use health::HealthReport;
 pub use lifecycle::Lifecycle;
@@ -83,10 +86,15 @@ pub use limits::{InFlight, Timeout, TimeoutFrom};
 pub use plan::{Limits, Load, Plan, PlanBuilder};
 pub use plan_error::PlanError;
 pub use protocol_error::ProtocolError;
+pub use replicas::{QuantileVariation, Replicas, Replication, Set, Stability, Steadiness};
 pub use run::{Backlog, LoopKind, Run};
-pub use series::{Metric, Series};
+pub use series::{Metric, Sections, Series};
 pub use session::{OnFailure, SessionCounts};
-pub use slo::{Bound, Finding, Judgement, Slo, SloError, Statistic, Verdict};
+pub use slo::{
+    Basis, Bound, Concern, Evidence, Finding, Judgement, Limit, Lint, Objective, Ratios, Slo,
+    SloError, Statistic, Verdict,
+};
+pub use stats::Variation;
 pub use step::{Step, in_sessions};
 pub use target::Target;
 pub use validity::{Check, Severity, Unit, UnknownCheck, Validity};

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use openloop_experiment::simulate::{Station, simulate};
-use openloop_experiment::sweep::{Baseline, Curve, Limit, Rule, Sweep};
-use openloop_experiment::{Lifecycle, Metric, Plan, PlanBuilder};
+use openloop_experiment::sweep::{Capacity, Curve, Sweep};
+use openloop_experiment::{Floor, Lifecycle, Plan, PlanBuilder, ProtocolError};
 use openloop_sched::Rate;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -37,23 +37,18 @@ fn sweep(sweep: &Sweep, base: &PlanBuilder, service: &Station) -> Curve {
     ready(sweep.run(base, async |plan| simulate(plan, service.clone()))).unwrap()
 }
 
-/// The responses of the service at one hundredth of `rate`.
-fn baseline(service: &Station, rate: f64) -> Baseline {
-    let plan = base(3000).at(per_second(rate / 100.0)).build().unwrap();
-    let run = simulate(&plan, service.clone()).unwrap();
-    Baseline::new(
-        run.series(&Metric::Response).whole().clone(),
-        Duration::ZERO,
-        "a hundredth of the load",
-    )
+fn floor(service: &Station) -> Floor {
+    ready(Floor::measure(base(60), async |plan| {
+        simulate(plan, service.clone())
+    }))
+    .unwrap()
 }
 
 /// P99 = ln(100)/(μ − λ) of M/M/1 with μ = 1000/s is 20 ms at this rate.
 const TRUTH: f64 = 769.741;
 
 fn find_20_ms(seed: u64, resolution: f64, steady: u64) -> Curve {
-    let rule = Rule::objective("p99<=20ms".parse().unwrap());
-    let find = Sweep::find(rule, per_second(100.0))
+    let find = Sweep::find("p99<=20ms".parse().unwrap(), per_second(100.0))
         .growth(2.0)
         .resolution(resolution);
     sweep(

@@ -154,11 +154,6 @@ impl PlanBuilder {
         self.lifecycle.unwrap_or_default()
     }
 
-    /// From which everything random is drawn.
-    pub(crate) fn root(&self) -> u64 {
-        self.seed
-    }
-
     /// How long the users of a closed loop think; without it, not at all.
     pub fn think(mut self, think: Duration) -> Self {
         self.think = Some(think);
@@ -213,6 +208,27 @@ impl PlanBuilder {
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
+    }
+
+    /// The same plan for one user who thinks for so long between requests.
+    pub(crate) fn alone(mut self, think: Duration, lifecycle: Lifecycle) -> Self {
+        self.source = Source::Users(1);
+        self.think = Some(think);
+        self.lifecycle = Some(lifecycle);
+        self.in_flight = InFlight::Unlimited;
+        (self.arrivals, self.bursts) = (None, None);
+        (self.sessions, self.on_failure) = (None, None);
+        self
+    }
+
+    /// Where the service runs, as far as it has been said.
+    pub(crate) fn is_for(&self) -> Target {
+        self.target
+    }
+
+    /// From which everything random is drawn.
+    pub(crate) fn seeded(&self) -> u64 {
+        self.seed
     }
 
     /// Checks everything.

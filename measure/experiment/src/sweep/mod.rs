@@ -12,14 +12,14 @@
 //! | --- | --- |
 //! | see the curve at rates of your own | [`Sweep::rates`], [`Sweep::fractions`] |
 //! | find how much a service carries within an objective | [`Sweep::find`] |
-//! | know what to compare with | [`Baseline`] |
-//! | read what was found | [`Curve`], [`Limit`] |
+//! | compare with the idle service | [`Sweep::floor`] |
+//! | read what was found | [`Curve`], [`Capacity`] |
 //!
 //! # Example
 //! The capacity of a simulated service within an objective:
 //! ```
 //! use openloop_experiment::simulate::{Station, simulate};
-//! use openloop_experiment::sweep::{Rule, Sweep};
+//! use openloop_experiment::sweep::Sweep;
 //! use openloop_experiment::{Lifecycle, Plan};
 //! use openloop_sched::Rate;
 //! use std::time::Duration;
@@ -28,8 +28,7 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let service = Station::new(4, "exponential:0.020".parse()?)?;
 //! let base = Plan::open(Rate::per_second(1.0)?).lifecycle(Lifecycle::quick());
-//! let rule = Rule::objective("p99<=150ms".parse()?);
-//! let sweep = Sweep::find(rule, Rate::per_second(20.0)?).resolution(0.2);
+//! let sweep = Sweep::find("p99<=150ms".parse()?, Rate::per_second(20.0)?).resolution(0.2);
 //! let curve = sweep.run(&base, async |plan| simulate(plan, service.clone())).await?;
 //! let found = curve.found();
 //! assert!(found.is_found() && found.rate() < Some(200.0), "{curve}");
@@ -42,24 +41,20 @@
 //! [nonce](crate::Plan::nonce) of its own: what the service remembers of one step is no help in the next. A sweep ends
 //! where the service is saturated: the backlog grows, or less is served than at a low rate.
 
-mod baseline;
+mod capacity;
 mod curve;
-mod limit;
 mod point;
-mod rule;
 mod search;
 
-pub use baseline::{Baseline, Ratio};
+pub use capacity::Capacity;
 pub use curve::{Counted, Curve};
-pub use limit::Limit;
-pub use point::{Estimate, Point, PointRun};
-pub use rule::{Opinion, Rule};
+pub use point::{Estimate, Point};
 
 use crate::drive::DriveError;
-use crate::{Lifecycle, Plan, PlanBuilder, ProtocolError, Run};
+use crate::{Floor, Lifecycle, Plan, PlanBuilder, ProtocolError, Run, Slo, Statistic};
 use openloop_sched::Rate;
 use openloop_workload::{named, numbered};
-use search::{Next, Search};
+use search::{Next, Search, Tried};
 use std::time::Duration;
 
 const STEP: &str = "sweep";
@@ -72,7 +67,7 @@ const TRIES: usize = 2;
 #[must_use = "a sweep is made by run()"]
 pub struct Sweep {
     rates: Rates,
-    baseline: Option<Baseline>,
+    floor: Option<Floor>,
     counted: Option<Counted>,
 }
 
@@ -80,7 +75,7 @@ pub struct Sweep {
 enum Rates {
     List(Vec<f64>),
     Find {
-        rule: Rule,
+        slo: Slo,
         from: f64,
         to: Option<f64>,
         growth: f64,
@@ -105,15 +100,15 @@ impl Sweep {
         ))
     }
 
-    /// Finds the highest rate at which `rule` is kept: from `lowest` upwards by a factor until the service is saturated,
-    /// and then by halves.
+    /// Finds the capacity within `slo`: the highest rate at which it is kept. From `lowest` upwards by a factor until the
+    /// service is saturated, and then by halves. The knee is `p99<=3S`.
     ///
     /// A step whose interval straddles a bound is repeated, with another seed and for as long as the
     /// [resolution](Sweep::resolution) needs by the width of the interval so far. The answer errs on the low side: it is
     /// a rate at which the upper confidence limit keeps the bound.
-    pub fn find(rule: Rule, lowest: Rate) -> Self {
+    pub fn find(slo: Slo, lowest: Rate) -> Self {
         Sweep::of(Rates::Find {
-            rule,
+            slo,
             from: lowest.as_per_second(),
             to: None,
             growth: 1.5,
@@ -125,14 +120,14 @@ impl Sweep {
     fn of(rates: Rates) -> Self {
         Sweep {
             rates,
-            baseline: None,
+            floor: None,
             counted: None,
         }
     }
 
-    /// What ratios are ratios to: the floor of the service.
-    pub fn baseline(mut self, baseline: Baseline) -> Self {
-        self.baseline = Some(baseline);
+    /// The floor of the service, for the knee, the cliff, and bounds that are multiples of it.
+    pub fn floor(mut self, floor: Floor) -> Self {
+        self.floor = Some(floor);
         self
     }
 
@@ -171,7 +166,7 @@ impl Sweep {
 
     /// Rates are given in `name` per second, of which a request has `per_request` on the average: in tokens per second,
     /// say. The plan's rates are these divided by that; what was really counted under the name, the points of the curve
-    /// tell by [`Point::per_second`].
+    /// tell by [`Point::counted`].
     pub fn counted(mut self, name: impl Into<String>, per_request: f64) -> Self {
         self.counted = Some(Counted {
             name: name.into(),
@@ -193,30 +188,37 @@ impl Sweep {
         let per_request = self.counted.as_ref().map_or(1.0, |unit| unit.per_request);
         let mut steps = Steps {
             base,
-            points: Vec::new(),
             runs: 0,
+            served_before: None,
         };
         let steady = base.phases().steady;
-        let mut rule = None;
+        let curve = |points, sought| Curve {
+            points,
+            sought,
+            floor: self.floor.clone(),
+            counted: self.counted.clone(),
+        };
         match &self.rates {
             Rates::List(rates) => {
                 let mut rates: Vec<f64> = rates.iter().map(|rate| rate / per_request).collect();
                 rates.sort_by(f64::total_cmp);
                 rates.dedup();
-                'rates: for rate in rates {
-                    for _ in 0..TRIES {
-                        let point = steps.make(Next { rate, steady }, &mut trial).await?;
-                        if point.is_saturated() {
-                            break 'rates;
-                        }
-                        if point.is_valid() {
-                            break;
-                        }
+                let mut points = Vec::new();
+                for rate in rates {
+                    let mut point = steps.point(rate)?;
+                    while !point.is_valid() && point.dismissed().len() < TRIES {
+                        point.add(steps.make(&point, steady, &mut trial).await?);
+                    }
+                    let ends = point.is_saturated();
+                    points.push(point);
+                    if ends {
+                        break;
                     }
                 }
+                Ok(curve(points, None))
             }
             Rates::Find {
-                rule: sought,
+                slo,
                 from,
                 to,
                 growth,
@@ -224,7 +226,6 @@ impl Sweep {
                 longest,
             } => {
                 let search = Search {
-                    rule: sought,
                     from: from / per_request,
                     to: to.unwrap_or(1000.0 * from) / per_request,
                     growth: *growth,
@@ -232,18 +233,24 @@ impl Sweep {
                     steady,
                     longest: longest.unwrap_or(20 * steady),
                 };
-                while let Some(next) = search.next(&steps.points) {
-                    steps.make(next, &mut trial).await?;
+                let mut tried: Vec<Tried> = Vec::new();
+                while let Some(Next { rate, steady }) = search.next(&tried) {
+                    let at = tried.partition_point(|tried| tried.point.per_second() < rate);
+                    let is_new =
+                        (tried.get(at)).is_none_or(|tried| tried.point.per_second() > rate);
+                    let mut point = match is_new {
+                        true => steps.point(rate)?,
+                        false => tried.remove(at).point,
+                    };
+                    point.add(steps.make(&point, steady, &mut trial).await?);
+                    let judgement = curve::judge(slo, self.floor.as_ref(), &point)
+                        .map_err(ProtocolError::Options)?;
+                    tried.insert(at, Tried { point, judgement });
                 }
-                rule = Some(sought.clone());
+                let points = tried.into_iter().map(|tried| tried.point).collect();
+                Ok(curve(points, Some(slo.clone())))
             }
         }
-        Ok(Curve {
-            points: steps.points,
-            rule,
-            baseline: self.baseline.clone(),
-            unit: self.counted.clone(),
-        })
     }
 
     fn check(&self) -> Result<(), ProtocolError> {
@@ -268,12 +275,24 @@ impl Sweep {
                 None => Ok(()),
             },
             Rates::Find {
+                slo,
                 from,
                 to,
                 growth,
                 resolution,
                 ..
             } => {
+                let of_rate = |bound: &&crate::Bound| bound.statistic == Statistic::Achieved;
+                if let Some(bound) = slo.bounds().iter().find(of_rate) {
+                    return refuse(format!(
+                        "\"{bound}\" cannot be kept at lower rates, so no capacity within it can be searched for: leave it out"
+                    ));
+                }
+                if slo.needs_floor() && self.floor.is_none() {
+                    return refuse(format!(
+                        "{slo} is a multiple of the floor: measure that first, and give it by floor()"
+                    ));
+                }
                 if !is_rate(from) {
                     return refuse(format!(
                         "a search cannot begin at {from}/s: give a low rate above 0"
@@ -303,20 +322,26 @@ impl Sweep {
 /// The steps made so far.
 struct Steps<'a> {
     base: &'a PlanBuilder,
-    points: Vec<Point>,
     runs: usize,
+    /// The share of what was offered that was served at the first rate.
+    served_before: Option<f64>,
 }
 
 impl Steps<'_> {
-    async fn make(
-        &mut self,
-        Next { rate, steady }: Next,
-        trial: &mut impl AsyncFnMut(&Plan) -> Result<Run, DriveError>,
-    ) -> Result<&Point, ProtocolError> {
+    fn point(&self, rate: f64) -> Result<Point, ProtocolError> {
         let rate =
             Rate::per_second(rate).map_err(|error| ProtocolError::Options(error.to_string()))?;
+        Ok(Point::new(rate, self.served_before.unwrap_or(1.0)))
+    }
+
+    async fn make(
+        &mut self,
+        point: &Point,
+        steady: Duration,
+        trial: &mut impl AsyncFnMut(&Plan) -> Result<Run, DriveError>,
+    ) -> Result<Run, ProtocolError> {
         self.runs += 1;
-        let seed = numbered(named(self.base.root(), STEP), self.runs as u64);
+        let seed = numbered(named(self.base.seeded(), STEP), self.runs as u64);
         let lifecycle = Lifecycle {
             steady,
             ..self.base.phases()
@@ -324,7 +349,7 @@ impl Steps<'_> {
         let plan = self
             .base
             .clone()
-            .at(rate)
+            .at(point.asked())
             .lifecycle(lifecycle)
             .seed(seed)
             .build()
@@ -334,17 +359,13 @@ impl Steps<'_> {
             run: self.runs,
             source,
         })?;
-        let served_before = self.points.iter().find_map(Point::served);
-        let at = self.points.partition_point(|point| point.asked() < rate);
-        if self
-            .points
-            .get(at)
-            .is_none_or(|point| point.asked() != rate)
-        {
-            self.points.insert(at, Point::new(rate));
+        if self.served_before.is_none() && run.validity().is_valid() {
+            let offered = run.offered_per_second().filter(|offered| *offered > 0.0);
+            self.served_before = run
+                .achieved_per_second()
+                .zip(offered)
+                .map(|(achieved, offered)| (achieved / offered).min(1.0));
         }
-        let point = &mut self.points[at];
-        point.add(&run, served_before);
-        Ok(point)
+        Ok(run)
     }
 }

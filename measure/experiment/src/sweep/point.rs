@@ -1,9 +1,8 @@
 //! What was measured at one rate.
 
-use crate::evidence::Evidence;
-use crate::run::{Backlog, Run};
+use crate::run::Run;
 use crate::series::{Metric, Series};
-use openloop_measurer::{Counts, Course, Kind, Kinds, Quantile, Section, Value};
+use openloop_measurer::{Counts, Course, Quantile, Section, Value};
 use openloop_sched::Rate;
 use std::time::Duration;
 
@@ -15,43 +14,15 @@ const SERVED: f64 = 0.95;
 
 /// What was measured at one rate, by one run or several with seeds of their own.
 ///
-/// Its figures are those of the runs that may be believed, taken together: histograms are merged, window by window, and
-/// nothing is averaged.
+/// Its figures are those of the runs that may be believed, taken together: histograms are merged, and nothing is
+/// averaged that cannot be.
 #[derive(Clone, Debug)]
 pub struct Point {
     asked: Rate,
-    runs: Vec<PointRun>,
-    kinds: Kinds,
-    windows: Vec<Section>,
-}
-
-/// One run at a rate, in short.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct PointRun {
-    /// From which its schedule was drawn.
-    pub seed: u64,
-    /// How long its steady phase was.
-    pub steady: Duration,
-    /// Whether it may be believed.
-    pub valid: bool,
-    /// Why not.
-    pub faults: Vec<String>,
-    /// Whether it was stopped early.
-    pub interrupted: bool,
-    /// Arrivals of its steady phase, by outcome.
-    pub counts: Counts,
-    /// Arrivals per second of the realised schedule.
-    pub offered: f64,
-    /// Served arrivals per second, by the instant of their completion.
-    pub achieved: f64,
-    /// Mean number in flight.
-    pub in_flight: f64,
-    /// Whether the backlog grew; `None` where that cannot be told.
-    pub backlog: Option<Backlog>,
-    /// Whether more came than the service could serve.
-    pub saturated: bool,
-    courses: Vec<(Option<Kind>, Course)>,
+    runs: Vec<Run>,
+    dismissed: Vec<Run>,
+    /// The share of what is offered that is served at a low rate.
+    served_before: f64,
 }
 
 /// A statistic of a latency, in nanoseconds.
@@ -66,70 +37,21 @@ pub struct Estimate {
     pub interval: Option<(f64, f64)>,
 }
 
-impl PointRun {
-    /// `served_before`: the share of what is offered that was served at the lowest rate.
-    fn of(run: &Run, served_before: Option<f64>) -> Self {
-        let counts = run.snapshot().steady_counts();
-        let offered = run.offered_per_second().unwrap_or(0.0);
-        let achieved = run.achieved_per_second().unwrap_or(0.0);
-        let backlog = run.backlog();
-        let grows =
-            backlog.is_some_and(|backlog| backlog.grows && backlog.per_second > GROWTH * offered);
-        let kinds = run.plan().kinds();
-        let courses = std::iter::once((None, run.snapshot().course().clone())).chain(
-            kinds.iter().filter_map(|(kind, _)| {
-                Some((Some(kind), run.snapshot().of_kind(kind).course()?.clone()))
-            }),
-        );
-        PointRun {
-            seed: run.plan().seed(),
-            steady: run.steady_length(),
-            valid: run.validity().is_valid(),
-            faults: run
-                .validity()
-                .faults()
-                .map(|check| format!("{}: {}", check.name, check.why))
-                .collect(),
-            interrupted: run.interrupted().is_some(),
-            counts,
-            offered,
-            achieved,
-            in_flight: run.snapshot().mean_in_flight().0,
-            backlog,
-            saturated: grows || falls_behind(counts, offered, achieved, served_before),
-            courses: courses.collect(),
-        }
-    }
-}
-
-/// Whether less is achieved than offered, by more than chance and more than at the lowest rate.
-fn falls_behind(counts: Counts, offered: f64, achieved: f64, served_before: Option<f64>) -> bool {
-    let expected = served_before.unwrap_or(1.0) * offered;
-    let chance = 3.0 / (counts.scheduled.max(1) as f64).sqrt();
-    achieved < (SERVED.min(1.0 - chance)) * expected
-}
-
 impl Point {
-    pub(super) fn new(asked: Rate) -> Self {
+    pub(super) fn new(asked: Rate, served_before: f64) -> Self {
         Point {
             asked,
             runs: Vec::new(),
-            kinds: Kinds::default(),
-            windows: Vec::new(),
+            dismissed: Vec::new(),
+            served_before,
         }
     }
 
-    pub(super) fn add(&mut self, run: &Run, served_before: Option<f64>) {
-        let of = PointRun::of(run, served_before);
-        if of.valid {
-            let windows = run.snapshot().windows();
-            self.windows.resize_with(windows.len(), Section::default);
-            for (into, from) in self.windows.iter_mut().zip(windows) {
-                into.merge(from);
-            }
-            self.kinds = run.plan().kinds().clone();
+    pub(super) fn add(&mut self, run: Run) {
+        match run.validity().is_valid() {
+            true => self.runs.push(run),
+            false => self.dismissed.push(run),
         }
-        self.runs.push(of);
     }
 
     /// The rate asked for.
@@ -138,55 +60,62 @@ impl Point {
         self.asked
     }
 
-    /// The runs, those that may not be believed among them.
+    /// The same in arrivals per second.
     #[must_use]
-    pub fn runs(&self) -> &[PointRun] {
-        &self.runs
+    pub fn per_second(&self) -> f64 {
+        self.asked.as_per_second()
     }
 
     /// The runs that may be believed.
-    pub(crate) fn believed(&self) -> impl Iterator<Item = &PointRun> {
-        self.runs.iter().filter(|run| run.valid)
+    #[must_use]
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// The runs that may not be believed, and count for nothing.
+    #[must_use]
+    pub fn dismissed(&self) -> &[Run] {
+        &self.dismissed
     }
 
     /// Whether at least one of its runs may be believed. If not, it says nothing about the service.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        self.believed().next().is_some()
+        !self.runs.is_empty()
     }
 
-    /// How long was measured, in all runs that may be believed.
+    /// How long was measured.
     #[must_use]
     pub fn steady(&self) -> Duration {
-        self.believed().map(|run| run.steady).sum()
+        self.runs.iter().map(Run::steady_length).sum()
     }
 
     /// The mean of a figure over the runs, each weighted by its length.
-    fn over_runs(&self, figure: impl Fn(&PointRun) -> f64) -> Option<f64> {
+    fn over_runs(&self, figure: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
+        let mut sum = 0.0;
+        for run in &self.runs {
+            sum += figure(run)? * run.steady_length().as_secs_f64();
+        }
         let steady = self.steady().as_secs_f64();
-        let sum: f64 = self
-            .believed()
-            .map(|run| figure(run) * run.steady.as_secs_f64())
-            .sum();
         (steady > 0.0).then(|| sum / steady)
     }
 
     /// Arrivals per second of the realised schedules.
     #[must_use]
     pub fn offered(&self) -> Option<f64> {
-        self.over_runs(|run| run.offered)
+        self.over_runs(Run::offered_per_second)
     }
 
     /// Served arrivals per second, by the instant of their completion.
     #[must_use]
     pub fn achieved(&self) -> Option<f64> {
-        self.over_runs(|run| run.achieved)
+        self.over_runs(Run::achieved_per_second)
     }
 
     /// Mean number in flight.
     #[must_use]
     pub fn in_flight(&self) -> Option<f64> {
-        self.over_runs(|run| run.in_flight)
+        self.over_runs(|run| Some(run.snapshot().mean_in_flight().0))
     }
 
     /// The share of what is offered that was served.
@@ -196,30 +125,41 @@ impl Point {
         Some(self.achieved()? / offered)
     }
 
-    /// By how many requests per second the backlog grew, where it did in most of the runs.
-    #[must_use]
-    pub fn growth(&self) -> Option<f64> {
-        let growing = |run: &PointRun| run.backlog.is_some_and(|backlog| backlog.grows);
-        let runs = self.believed().count();
-        let grew = self.believed().filter(|run| growing(run)).count();
-        (2 * grew > runs)
-            .then(|| self.over_runs(|run| run.backlog.map_or(0.0, |backlog| backlog.per_second)))?
+    /// Whether it is so of most of the runs.
+    fn mostly(&self, is_so: impl Fn(&Run) -> bool) -> bool {
+        2 * self.runs.iter().filter(|run| is_so(run)).count() > self.runs.len()
     }
 
-    /// Whether more came than the service could serve, in most of the runs: the backlog grew, or less was served than
-    /// at a low rate.
+    /// Whether the backlog grew, in most of the runs. In one of a hundred it seems to by chance.
+    #[must_use]
+    pub fn grew(&self) -> bool {
+        self.mostly(|run| run.backlog().is_some_and(|backlog| backlog.grows))
+    }
+
+    /// Whether more came than the service could serve, in most of the runs: the backlog grew by more than chance
+    /// explains, or less was served than at a low rate.
     #[must_use]
     pub fn is_saturated(&self) -> bool {
-        let runs = self.believed().count();
-        2 * self.believed().filter(|run| run.saturated).count() > runs
+        self.mostly(|run| {
+            let offered = run.offered_per_second().unwrap_or(0.0);
+            let grows = run
+                .backlog()
+                .is_some_and(|backlog| backlog.grows && backlog.per_second > GROWTH * offered);
+            let chance = 3.0 / (run.snapshot().steady_counts().scheduled.max(1) as f64).sqrt();
+            let least = SERVED.min(1.0 - chance) * self.served_before * offered;
+            grows
+                || run
+                    .achieved_per_second()
+                    .is_some_and(|achieved| achieved < least)
+        })
     }
 
     /// Arrivals of the steady phases, by outcome.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        for run in self.believed() {
-            counts.merge(&run.counts);
+        for run in &self.runs {
+            counts.merge(&run.snapshot().steady_counts());
         }
         counts
     }
@@ -234,13 +174,7 @@ impl Point {
     /// One latency of all runs together.
     #[must_use]
     pub fn series(&self, metric: &Metric) -> Series {
-        Series::of(&self.windows, metric)
-    }
-
-    /// The steady phase in ten windows, those of all runs merged by their place.
-    #[must_use]
-    pub fn windows(&self) -> &[Section] {
-        &self.windows
+        Series::merged(self.runs.iter().map(|run| run.series(metric)))
     }
 
     /// The quantile `q` of the response as an objective sees it.
@@ -268,9 +202,10 @@ impl Point {
 
     /// How much of a named count came per second: tokens, bytes. `None` where nothing was counted under that name.
     #[must_use]
-    pub fn per_second(&self, count: &str) -> Option<f64> {
-        let named = self.windows.iter().flat_map(Section::counts);
-        let sum = named
+    pub fn counted(&self, count: &str) -> Option<f64> {
+        let windows = self.runs.iter().flat_map(|run| run.snapshot().windows());
+        let sum = windows
+            .flat_map(Section::counts)
             .filter(|(name, _)| *name == count)
             .map(|(_, by)| by)
             .reduce(|a, b| a + b)?;
@@ -278,50 +213,8 @@ impl Point {
         (steady > 0.0).then(|| sum as f64 / steady)
     }
 
-    /// The courses in time of the runs that may be believed.
+    /// The courses in time of its runs.
     pub(crate) fn courses(&self) -> impl Iterator<Item = &Course> {
-        self.courses_of(None)
-    }
-
-    fn courses_of(&self, kind: Option<Kind>) -> impl Iterator<Item = &Course> {
-        let courses = self.believed().flat_map(|run| &run.courses);
-        courses
-            .filter(move |(of, _)| *of == kind)
-            .map(|(_, course)| course)
-    }
-}
-
-impl Evidence for Point {
-    fn kinds(&self) -> &Kinds {
-        &self.kinds
-    }
-
-    fn series(&self, kind: Option<Kind>, metric: &Metric) -> Series {
-        match kind {
-            None => Point::series(self, metric),
-            Some(kind) => {
-                let windows = self.windows.iter();
-                Series::of(windows.map(|window| window.of_kind(kind)), metric)
-            }
-        }
-    }
-
-    fn excursions_above(&self, kind: Option<Kind>, ns: u64) -> Option<u64> {
-        self.courses_of(kind)
-            .map(|course| course.excursions_above(ns))
-            .reduce(|a, b| a + b)
-    }
-
-    fn scheduled(&self, kind: Option<Kind>) -> u64 {
-        match kind {
-            None => self.counts().scheduled,
-            Some(_) => Evidence::series(self, kind, &Metric::Response)
-                .whole()
-                .count(),
-        }
-    }
-
-    fn steady(&self) -> Duration {
-        Point::steady(self)
+        self.runs.iter().map(|run| run.snapshot().course())
     }
 }

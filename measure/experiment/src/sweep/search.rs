@@ -1,8 +1,7 @@
 //! Which rate to try next.
 
 use super::point::Point;
-use super::rule::Rule;
-use crate::slo::Verdict;
+use crate::slo::{Judgement, Verdict};
 use std::time::Duration;
 
 /// Of the resolution, the share that is left between the rate that is kept and the next that is not.
@@ -14,17 +13,16 @@ const WIDTH: f64 = 0.33;
 /// Runs at one rate that may not be believed, before it is given up.
 const INVALID: usize = 2;
 
-/// Runs that may be believed at one rate; more are not worth their ramp-up.
-const RUNS: usize = 5;
+/// Runs that may be believed at one rate: from the next on intervals would be across runs, and these differ in length.
+const RUNS: usize = 4;
 
 /// Runs of a search altogether.
 const MOST: usize = 100;
 
-/// A search for the highest rate at which a rule is kept: upwards by a factor until the service is saturated, and then
-/// by halves. What is not clear is measured for longer.
-#[derive(Clone, Debug)]
-pub(super) struct Search<'a> {
-    pub(super) rule: &'a Rule,
+/// A search for the highest rate at which an objective is kept: upwards by a factor until the service is saturated, and
+/// then by halves. What is not clear is measured for longer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Search {
     pub(super) from: f64,
     pub(super) to: f64,
     pub(super) growth: f64,
@@ -42,6 +40,13 @@ pub(super) struct Next {
     pub(super) steady: Duration,
 }
 
+/// A rate that was tried, and what its runs say of the objective.
+#[derive(Debug)]
+pub(super) struct Tried {
+    pub(super) point: Point,
+    pub(super) judgement: Judgement,
+}
+
 /// What is known of a rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
@@ -54,111 +59,112 @@ enum State {
     Invalid,
 }
 
-impl Search<'_> {
-    /// Which run to make after those of `points`, which are in order of their rates; `None` at the end.
-    pub(super) fn next(&self, points: &[Point]) -> Option<Next> {
-        let runs: usize = points.iter().map(|point| point.runs().len()).sum();
-        if runs >= MOST {
+impl Tried {
+    fn rate(&self) -> f64 {
+        self.point.per_second()
+    }
+
+    /// Of the bound that is nearest to its limit, or furthest beyond it: what was measured over the limit, and half of
+    /// its interval over what was measured.
+    fn tightest(&self) -> Option<(f64, f64)> {
+        let findings = self.judgement.findings.iter();
+        findings
+            .filter_map(|finding| {
+                let value = finding.value.filter(|value| *value > 0.0)?;
+                let (low, high) = finding.interval?;
+                Some((value / finding.limit?, (high - low) / 2.0 / value))
+            })
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+    }
+}
+
+impl Search {
+    /// Which run to make after those that were `tried`, in order of their rates; `None` at the end.
+    pub(super) fn next(&self, tried: &[Tried]) -> Option<Next> {
+        let first = |rate| Next {
+            rate,
+            steady: self.steady,
+        };
+        let runs = |tried: &Tried| tried.point.runs().len() + tried.point.dismissed().len();
+        if tried.iter().map(runs).sum::<usize>() >= MOST {
             return None;
         }
-        let (Some(lowest), Some(top)) = (points.first(), points.last()) else {
-            return self.at(self.from);
+        let (Some(lowest), Some(top)) = (tried.first(), tried.last()) else {
+            return Some(first(self.from));
         };
-        let width = self.width(points);
-        let rate = |point: &Point| point.asked().as_per_second();
-        let states: Vec<_> = points
-            .iter()
-            .map(|point| self.state(point, width))
-            .collect();
+        let again = |tried: &Tried, steady| Next {
+            rate: tried.rate(),
+            steady,
+        };
+        let width = self.width(tried);
+        let states: Vec<_> = tried.iter().map(|tried| self.state(tried, width)).collect();
         // Without a rate that is kept there is nothing to begin with.
         match states.first()? {
-            State::Open(steady) => return self.again(rate(lowest), *steady),
+            State::Open(steady) => return Some(again(lowest, *steady)),
             State::Broken | State::Invalid => return None,
             State::Kept => {}
         }
-        if !top.is_valid() && states.last() != Some(&State::Invalid) {
-            return self.at(rate(top));
+        if let (false, Some(State::Open(steady))) = (top.point.is_valid(), states.last()) {
+            return Some(again(top, *steady));
         }
-        if top.is_valid() && !top.is_saturated() && rate(top) < self.to {
-            return self.at((rate(top) * self.growth).min(self.to));
+        if top.point.is_valid() && !top.point.is_saturated() && top.rate() < self.to {
+            return Some(first((top.rate() * self.growth).min(self.to)));
         }
         let is_end = |state: &State| matches!(state, State::Broken | State::Invalid);
-        let end = states.iter().position(is_end).unwrap_or(points.len());
+        let end = states.iter().position(is_end).unwrap_or(tried.len());
         let kept = states[..end]
             .iter()
             .rposition(|state| *state == State::Kept)?;
         for at in kept + 1..end {
             if let State::Open(steady) = states[at] {
-                return self.again(rate(&points[at]), steady);
+                return Some(again(&tried[at], steady));
             }
         }
-        let best = &points[kept];
-        if let Some(broken) = points.get(end) {
-            let (low, high) = (rate(best), rate(broken));
-            if 1.0 - low / high > BRACKET * self.resolution {
-                return self.at(f64::midpoint(low, high));
-            }
+        let best = &tried[kept];
+        if let Some(broken) = tried.get(end)
+            && 1.0 - best.rate() / broken.rate() > BRACKET * self.resolution
+        {
+            return Some(first(f64::midpoint(best.rate(), broken.rate())));
         }
         // The answer stands on data as good as they were asked for.
-        let more = self.more(best, width)?;
-        self.again(rate(best), more)
-    }
-
-    fn at(&self, rate: f64) -> Option<Next> {
-        Some(Next {
-            rate,
-            steady: self.steady,
-        })
-    }
-
-    fn again(&self, rate: f64, steady: Duration) -> Option<Next> {
-        Some(Next { rate, steady })
+        Some(again(best, self.more(best, width)?))
     }
 
     /// `width`: how wide an interval may be on either side, relative to its middle.
-    fn state(&self, point: &Point, width: f64) -> State {
+    fn state(&self, tried: &Tried, width: f64) -> State {
+        let point = &tried.point;
         if !point.is_valid() {
-            return match point.runs().len() {
+            return match point.dismissed().len() {
                 runs if runs >= INVALID => State::Invalid,
                 _ => State::Open(self.steady),
             };
         }
-        // One run in a hundred seems to grow by chance.
-        let runs = point.believed().count();
-        if point.growth().is_some() && !point.is_saturated() && runs < 2 {
+        if point.grew() && !point.is_saturated() && point.runs().len() < 2 {
             return State::Open(self.steady);
         }
-        let opinion = self.rule.judge(point);
-        match opinion.verdict {
+        match tried.judgement.verdict {
             Verdict::Pass => State::Kept,
-            Verdict::Inconclusive => self.more(point, width).map_or(State::Broken, State::Open),
+            Verdict::Inconclusive => self.more(tried, width).map_or(State::Broken, State::Open),
             Verdict::Fail | Verdict::Infeasible | Verdict::Invalid => State::Broken,
         }
     }
 
     /// How much more is to be measured at a rate for an interval of that width; `None` where it is narrow enough, or the
     /// limits on what is measured at one rate are reached.
-    fn more(&self, point: &Point, width: f64) -> Option<Duration> {
+    fn more(&self, tried: &Tried, width: f64) -> Option<Duration> {
+        let point = &tried.point;
         let have = point.steady();
         let left = self.longest.checked_sub(have)?;
-        if point.believed().count() >= RUNS || left < self.steady {
+        if point.runs().len() >= RUNS || left < self.steady {
             return None;
         }
-        let opinion = self.rule.judge(point);
-        let factor = match opinion.tightest() {
+        let is_kept = tried.judgement.verdict == Verdict::Pass;
+        let factor = match tried.tightest() {
             // Within the bound, and still not kept: there are too few excursions above it.
-            Some((share, half))
-                if opinion.verdict == Verdict::Inconclusive && share * (1.0 + half) <= 1.0 =>
-            {
-                2.0
-            }
+            Some((share, half)) if !is_kept && share * (1.0 + half) <= 1.0 => 2.0,
             Some((_, half)) if half <= width => return None,
             // Far below the limit it need not be known better.
-            Some((share, half))
-                if opinion.verdict == Verdict::Pass && share * (1.0 + 2.0 * half) <= 1.0 =>
-            {
-                return None;
-            }
+            Some((share, half)) if is_kept && share * (1.0 + 2.0 * half) <= 1.0 => return None,
             Some((_, half)) => (half / width).powi(2),
             None => 2.0,
         };
@@ -168,16 +174,13 @@ impl Search<'_> {
 
     /// How wide the interval of a statistic may be for that of the rate to be as narrow as the resolution asks for: a
     /// statistic that grows as the e-th power of the rate tells a rate e times as well.
-    fn width(&self, points: &[Point]) -> f64 {
-        let mut known = points
+    fn width(&self, tried: &[Tried]) -> f64 {
+        let known = tried
             .iter()
-            .filter(|point| point.is_valid() && !point.is_saturated())
-            .filter_map(|point| {
-                let (share, _) = self.rule.judge(point).tightest()?;
-                Some((point.asked().as_per_second(), share))
-            });
+            .filter(|tried| tried.point.is_valid() && !tried.point.is_saturated())
+            .filter_map(|tried| Some((tried.rate(), tried.tightest()?.0)));
         let (mut below, mut above): (Option<(f64, f64)>, Option<(f64, f64)>) = (None, None);
-        for (rate, share) in known.by_ref() {
+        for (rate, share) in known {
             if share <= 0.8 {
                 below = Some((rate, share));
             } else {
