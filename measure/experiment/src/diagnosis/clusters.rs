@@ -7,6 +7,16 @@ use openloop_measurer::Quantile;
 /// Fewer slow responses say nothing of how they come.
 const FEW: u64 = 60;
 
+/// How many responses at a rate are above `ns`, and how many there are.
+pub(super) fn slow(point: &Point, ns: u64) -> (u64, u64) {
+    let series = point.series(&Metric::ResponseSlo);
+    let whole = series.whole();
+    (
+        whole.exact.count_above(ns) + whole.at_least.count(),
+        whole.count(),
+    )
+}
+
 /// How the slow responses at a rate are spread over the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Clusters {
@@ -21,19 +31,19 @@ pub(super) struct Clusters {
 }
 
 impl Clusters {
-    /// At the threshold at which they are clustered most; `None` where there are too few at all.
-    pub(super) fn most(point: &Point) -> Option<Self> {
+    /// At the lowest threshold at which they are clustered `least` times; `None` if there is none.
+    pub(super) fn of(point: &Point, least: f64) -> Option<Self> {
         let series = point.series(&Metric::ResponseSlo);
         let thresholds = [90, 95, 98, 99].map(|percent| Quantile::new(percent, 100));
         let finer = [995, 998, 999].map(|of_thousand| Quantile::new(of_thousand, 1000));
         let thresholds = thresholds.into_iter().chain(finer).flatten();
         thresholds
             .filter_map(|q| Clusters::above(point, series.quantile(q)?.exact()?))
-            .max_by(|a, b| a.clustering.total_cmp(&b.clustering))
+            .find(|clusters| clusters.clustering >= least)
     }
 
     /// Above `ns`; `None` where too few are.
-    pub(super) fn above(point: &Point, ns: u64) -> Option<Self> {
+    fn above(point: &Point, ns: u64) -> Option<Self> {
         let whole = point.series(&Metric::ResponseSlo).whole().clone();
         let (slow, all) = (
             whole.exact.count_above(ns) + whole.at_least.count(),

@@ -21,6 +21,9 @@ const OFF: f64 = 1.8;
 /// Waits of less than this share of S are lost in the noise of the means.
 const VISIBLE: f64 = 0.04;
 
+/// Nor are those seen that are less than so many times the half width of the interval of S.
+const NOISE: f64 = 1.5;
+
 /// What is read from the curve.
 struct Facts {
     /// S, in seconds.
@@ -31,6 +34,8 @@ struct Facts {
     parallel: f64,
     /// By point: λ·S, and (W − S)/S.
     waits: Vec<(f64, f64)>,
+    /// A wait over S that is not lost in the noise.
+    visible: f64,
 }
 
 pub(super) fn of(curve: &Curve, notes: &mut Notes) -> Model {
@@ -83,6 +88,13 @@ impl Facts {
             }
             _ => return None,
         };
+        // What S is off by, every wait is.
+        let level = curve
+            .floor()
+            .and_then(|floor| floor.level(None, &Metric::Response));
+        let noise = level
+            .and_then(|level| level.mean_interval())
+            .map(|(low, high)| (high - low) / 2.0 / service / 1e9);
         let lowest = stable.first()?.series(&Metric::ResponseOk);
         let lowest = &lowest.whole().exact;
         let cv = lowest.stddev_ns()? / lowest.mean_ns()?;
@@ -96,6 +108,7 @@ impl Facts {
             cv,
             parallel: highest * service,
             waits: stable.iter().filter_map(wait).collect(),
+            visible: noise.map_or(VISIBLE, |noise| VISIBLE.max(NOISE * noise)),
         })
     }
 
@@ -114,8 +127,9 @@ impl Facts {
             let Some(expected) = model(*erlangs) else {
                 continue;
             };
-            if wait.max(expected) >= VISIBLE {
-                sum += (wait.max(VISIBLE / 4.0) / expected.max(VISIBLE / 4.0)).ln();
+            if wait.max(expected) >= self.visible {
+                let least = self.visible / 4.0;
+                sum += (wait.max(least) / expected.max(least)).ln();
                 n += 1;
             }
         }

@@ -1,7 +1,7 @@
 //! Why the tail is long.
 
 use super::Notes;
-use super::clusters::Clusters;
+use super::clusters::{Clusters, slow};
 use crate::sweep::{Curve, PerSecond, Point};
 use crate::units::{Ns, Percent, Short};
 use openloop_measurer::Quantile;
@@ -16,6 +16,9 @@ const CLUSTERED: f64 = 2.0;
 
 /// A share of slow responses depends on the load if, from one low rate to another, it grows by more than this.
 const GROWTH: f64 = 1.6;
+
+/// So many slow responses are expected at a rate for it to say whether their share is the same.
+const ENOUGH: f64 = 25.0;
 
 /// The tail rises with the load if P99 under load is so many times that at the lowest rate.
 const RISE: f64 = 1.5;
@@ -125,29 +128,53 @@ pub(super) fn of(curve: &Curve, notes: &mut Notes) -> Tail {
     }
 }
 
-/// Slow responses that come in clusters at a low rate, as often at another low rate.
+/// Slow responses that come in clusters at a low rate, and are as many of all at another.
 fn pauses(low: &[&Point], notes: &mut Notes) -> Option<Tail> {
-    let (point, clusters) = low
+    let mut clustered: Vec<(&Point, Clusters)> = low
         .iter()
-        .filter_map(|point| Some((*point, Clusters::most(point)?)))
-        .max_by(|a, b| a.1.clustering.total_cmp(&b.1.clustering))?;
-    if clusters.clustering < CLUSTERED {
-        return None;
+        .filter_map(|point| Some((*point, Clusters::of(point, CLUSTERED)?)))
+        .collect();
+    clustered.sort_by(|a, b| b.1.clustering.total_cmp(&a.1.clustering));
+    let mut doubts = Vec::new();
+    for (point, clusters) in clustered {
+        match is_of_any_load(point, clusters, low) {
+            Ok(evidence) => {
+                notes.evidence.push(evidence);
+                let every = point.steady().as_secs_f64() / clusters.slices as f64;
+                let longest = point.quantile(Quantile::P99_99).map_or(0.0, |q| q.ns);
+                return Some(Tail::Pauses {
+                    every: Duration::try_from_secs_f64(every).unwrap_or_default(),
+                    length: Duration::from_nanos(longest as u64),
+                });
+            }
+            Err(doubt) => doubts.push(doubt),
+        }
     }
-    // The rate that is furthest from it.
-    let distance = |other: &&&Point| (other.per_second() / point.per_second()).ln().abs();
-    let other = low
-        .iter()
-        .filter(|other| other.per_second() != point.per_second())
-        .max_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-    let there = Clusters::above(other, clusters.above_ns).map_or(0.0, |other| other.share);
-    let grows = match point.per_second() > other.per_second() {
-        true => clusters.share / there,
-        false => there / clusters.share,
+    // One is enough: they say the same.
+    notes.doubts.extend(doubts.into_iter().next());
+    None
+}
+
+/// Whether the share of slow responses at `point` is that at another low rate: with the figures, or why not.
+fn is_of_any_load(point: &Point, clusters: Clusters, low: &[&Point]) -> Result<String, String> {
+    // At the rate that is furthest from it, and has enough to compare.
+    let share_at = |other: &Point| {
+        let (slow, all) = slow(other, clusters.above_ns);
+        (clusters.share * all as f64 >= ENOUGH).then(|| slow as f64 / all as f64)
     };
-    let seconds = point.steady().as_secs_f64();
-    let every = seconds / clusters.slices as f64;
-    let longest = point.quantile(Quantile::P99_99).map_or(0.0, |q| q.ns);
+    let others = low
+        .iter()
+        .filter(|other| other.per_second() != point.per_second());
+    let distance = |other: &Point| (other.per_second() / point.per_second()).ln().abs();
+    let Some((other, there)) = others
+        .filter_map(|other| Some((*other, share_at(other)?)))
+        .max_by(|a, b| distance(a.0).total_cmp(&distance(b.0)))
+    else {
+        return Err(format!(
+            "slow responses come together at {}, and no other low rate has enough of them to compare: measure for longer",
+            PerSecond(point.per_second())
+        ));
+    };
     let facts = format!(
         "at {} responses above {} are {} of all, and fall into {} times fewer stretches of time than chance would spread them over; at {} they are {}",
         PerSecond(point.per_second()),
@@ -157,17 +184,8 @@ fn pauses(low: &[&Point], notes: &mut Notes) -> Option<Tail> {
         PerSecond(other.per_second()),
         Percent(there),
     );
-    if !(1.0 / GROWTH..GROWTH).contains(&grows) {
-        notes
-            .doubts
-            .push(format!("{facts}: so they come with the load"));
-        return None;
+    match (1.0 / GROWTH..GROWTH).contains(&(clusters.share / there)) {
+        true => Ok(format!("{facts}: the load has no part in it")),
+        false => Err(format!("{facts}: so they come with the load")),
     }
-    notes
-        .evidence
-        .push(format!("{facts}: the load has no part in it"));
-    Some(Tail::Pauses {
-        every: Duration::try_from_secs_f64(every).unwrap_or_default(),
-        length: Duration::from_nanos(longest as u64),
-    })
 }
