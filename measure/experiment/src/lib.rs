@@ -19,6 +19,9 @@
 //! | limit what is in flight, or for how long | [`InFlight`], [`Timeout`] |
 //! | fail a test when latency is too high | [`Slo`], [`Judgement::assert`] |
 //! | end early and keep the report | [`drive::Stop`] |
+//! | find how much a service carries | [`sweep::Sweep`], and [`Floor`] first |
+//! | know what kind of queue it is | [`sweep::Curve::diagnose`] |
+//! | see it break, and recover | [`resilience::Overload`] |
 //! | try an experiment before it costs hours | [`simulate::simulate`] |
 //!
 //! # Example
