@@ -47,8 +47,9 @@ fn load(cli: &Cli) -> Result<Status, Failure> {
     match &cli.command {
         #[cfg(feature = "http")]
         Command::Http(arguments) => {
-            let protocol = http::HttpLoad::new(arguments)?;
-            runtime()?.block_on(run::run(protocol, &arguments.load))
+            let replay = plan::replay(&arguments.load)?;
+            let protocol = http::HttpLoad::new(arguments, replay.as_ref())?;
+            runtime()?.block_on(run::run(protocol, &arguments.load, replay))
         }
         Command::Sample(arguments) => sample::run(arguments),
         Command::Capacity(arguments) => capacity::run(arguments),
