@@ -23,6 +23,9 @@
 //! | fail a test when a build is slower than the last | [`Gate`], [`Comparison::assert`] |
 //! | know how long a run has to be before it is made | [`Preflight`] |
 //! | end early and keep the report | [`drive::Stop`] |
+//! | find how much a service carries | [`sweep::Sweep`], and [`Floor`] first |
+//! | know what kind of queue it is | [`sweep::Curve::diagnose`] |
+//! | see it break, and recover | [`resilience::Overload`] |
 //! | try an experiment before it costs hours | [`simulate::simulate`] |
 //!
 //! # Example
@@ -58,6 +61,7 @@
 //! [`Judgement::assert`] panics by design.
 #![forbid(unsafe_code)]
 
+pub mod diagnosis;
 pub mod drive;
 mod environment;
 mod floor;
@@ -71,6 +75,7 @@ mod preflight;
 mod protocol_error;
 mod regression;
 mod replicas;
+pub mod resilience;
 mod run;
 mod series;
 mod session;
@@ -78,6 +83,7 @@ pub mod simulate;
 mod slo;
 mod stats;
 mod step;
+pub mod sweep;
 mod target;
 mod units;
 mod validity;
