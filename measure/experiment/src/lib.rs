@@ -61,6 +61,7 @@ mod lifecycle;
 mod limits;
 mod plan;
 mod plan_error;
+pub mod problem;
 mod run;
 mod series;
 mod session;

@@ -2,7 +2,7 @@
 
 mod station;
 
-pub use station::{Pauses, Station};
+pub use station::{Pauses, Station, StationError};
 
 use crate::drive::{DriveError, Users};
 use crate::environment::Environment;
