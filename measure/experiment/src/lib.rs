@@ -55,6 +55,7 @@
 
 pub mod drive;
 mod environment;
+mod floor;
 mod generator;
 mod health;
 mod lifecycle;
@@ -62,6 +63,8 @@ mod limits;
 mod plan;
 mod plan_error;
 pub mod problem;
+mod protocol_error;
+mod replicas;
 mod run;
 mod series;
 mod session;
@@ -70,20 +73,28 @@ mod slo;
 mod stats;
 mod step;
 mod target;
+mod units;
 mod validity;
 mod work;
 
 pub use environment::Environment;
+pub use floor::{Floor, FloorTrials, Level, Ratio, Rtt, RttSource};
 pub use generator::Generator;
 pub use health::HealthReport;
 pub use lifecycle::Lifecycle;
 pub use limits::{InFlight, Timeout, TimeoutFrom};
 pub use plan::{Limits, Load, Plan, PlanBuilder};
 pub use plan_error::PlanError;
+pub use protocol_error::ProtocolError;
+pub use replicas::{QuantileVariation, Replicas, Replication, Set, Stability, Steadiness};
 pub use run::{Backlog, LoopKind, Run};
-pub use series::{Metric, Series};
+pub use series::{Metric, Sections, Series};
 pub use session::{OnFailure, SessionCounts};
-pub use slo::{Bound, Finding, Judgement, Slo, SloError, Statistic, Verdict};
+pub use slo::{
+    Basis, Bound, Concern, Evidence, Finding, Judgement, Limit, Lint, Objective, Ratios, Slo,
+    SloError, Statistic, Verdict,
+};
+pub use stats::Variation;
 pub use step::{Step, in_sessions};
 pub use target::Target;
 pub use validity::{Check, Severity, Unit, UnknownCheck, Validity};

@@ -198,6 +198,27 @@ impl PlanBuilder {
         self
     }
 
+    /// The same plan for one user who thinks for so long between requests.
+    pub(crate) fn alone(mut self, think: Duration, lifecycle: Lifecycle) -> Self {
+        self.source = Source::Users(1);
+        self.think = Some(think);
+        self.lifecycle = Some(lifecycle);
+        self.in_flight = InFlight::Unlimited;
+        (self.arrivals, self.bursts) = (None, None);
+        (self.sessions, self.on_failure) = (None, None);
+        self
+    }
+
+    /// Where the service runs, as far as it has been said.
+    pub(crate) fn is_for(&self) -> Target {
+        self.target
+    }
+
+    /// From which everything random is drawn.
+    pub(crate) fn seeded(&self) -> u64 {
+        self.seed
+    }
+
     /// Checks everything.
     ///
     /// # Errors

@@ -9,7 +9,7 @@
 //!   replicas
 //! ```
 //!
-//! A statement drives the experiment: [`plan`](ProblemStatement::plan), [`slo`](ProblemStatement::slo). What it leaves
+//! A statement drives the experiment: [`plan`](ProblemStatement::plan), `slo`. What it leaves
 //! out is a [remark](ProblemStatement::remarks) by name before the run, and what it says is held against what was found
 //! after it: [`judged`](ProblemStatement::judged), [`evidence`](ProblemStatement::evidence).
 
@@ -28,14 +28,13 @@ pub use objective::{
     EnvironmentStatement, FailureMode, Interconnect, ObjectiveStatement, Periodic, Purpose, Tenancy,
 };
 pub use protocol::{
-    FloorStatement, LifecycleStatement, RehearsalStatement, ReplicasStatement, SloStatement,
-    SweepStatement,
+    FloorStatement, LifecycleStatement, RehearsalStatement, ReplicasStatement, SweepStatement,
 };
 pub use remarks::{Remark, Standing};
 pub use workload::{Cache, WorkloadStatement};
 pub use written::{Bandwidth, Readable, Written};
 
-use crate::PlanError;
+use crate::{PlanError, Slo};
 use crate::simulate::StationError;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -59,13 +58,13 @@ use std::path::Path;
 ///     "#,
 /// )?;
 /// let plan = problem.plan()?.build()?;
-/// let slo = problem.slo()?.expect("it has bounds");
-/// assert_eq!(slo.bounds().len(), 2);
+/// assert_eq!(problem.slo.as_ref().unwrap().to_string(), "p99 <= 100ms, errors <= 0.1%");
 /// assert!(problem.remarks().iter().any(|remark| remark.about == "environment.isolated"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(description = "A problem, stated before it is measured."))]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ProblemStatement {
@@ -77,8 +76,9 @@ pub struct ProblemStatement {
     pub environment: EnvironmentStatement,
     /// How long an idle service takes.
     pub floor: FloorStatement,
-    /// What must be kept.
-    pub slo: SloStatement,
+    /// What must be kept: the form of [`Slo::TEMPLATE`], a list of bounds, or one text.
+    #[cfg_attr(test, schemars(with = "Option<SloSchema>"))]
+    pub slo: Option<Slo>,
     /// What requests are like.
     pub workload: WorkloadStatement,
     /// How they arrive.
@@ -131,9 +131,6 @@ pub enum ProblemError {
     /// The service of the rehearsal cannot be.
     #[error("rehearsal: {0}")]
     Rehearsal(#[from] StationError),
-    /// The objective cannot be.
-    #[error("slo.bounds: {0}")]
-    Slo(#[from] crate::SloError),
 }
 
 impl ProblemStatement {
@@ -250,6 +247,25 @@ fn range(
             allowed,
         }),
         None => Ok(()),
+    }
+}
+
+/// An objective as text, a list, or a table.
+#[cfg(test)]
+struct SloSchema;
+
+#[cfg(test)]
+impl schemars::JsonSchema for SloSchema {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Slo".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": ["string", "array", "object"] })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{OnLimit, ProblemError, ProblemStatement, RunsFrom};
 use crate::simulate::Station;
-use crate::{InFlight, Lifecycle, Plan, PlanBuilder, Slo, TimeoutFrom};
+use crate::{InFlight, Lifecycle, Plan, PlanBuilder, TimeoutFrom};
 use openloop_sched::Rate;
 use openloop_workload::Values;
 use openloop_workload::sessions::Sessions;
@@ -83,23 +83,6 @@ impl ProblemStatement {
         };
         let sessions = Sessions::new(steps.clone(), think).map_err(|error| of(&error))?;
         Ok(Some(sessions))
-    }
-
-    /// What must be kept, where anything is said.
-    ///
-    /// # Errors
-    /// When the bounds together are no objective.
-    pub fn slo(&self) -> Result<Option<Slo>, ProblemError> {
-        let bounds: Vec<_> = self
-            .slo
-            .bounds
-            .iter()
-            .flat_map(|slo| slo.bounds().iter().cloned())
-            .collect();
-        match bounds.is_empty() {
-            true => Ok(None),
-            false => Ok(Some(Slo::new(bounds)?)),
-        }
     }
 
     /// The service of a rehearsal: as stated or, where nothing is, one server with exponential service times of the

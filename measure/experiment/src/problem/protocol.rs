@@ -1,7 +1,7 @@
 //! The second and the fifth dimension: the floor and the objective; how it is measured, and how often.
 
 use super::Written;
-use crate::{Lifecycle, Slo};
+use crate::Lifecycle;
 use openloop_sched::Rate;
 use openloop_workload::Values;
 use serde::{Deserialize, Serialize};
@@ -20,16 +20,8 @@ pub struct FloorStatement {
     pub trials: Option<usize>,
     /// What S is expected to be; the measured one is held against it.
     pub expected: Option<Written<Duration>>,
-}
-
-/// What must be kept.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct SloStatement {
-    /// Bounds, all of which must be kept: `["p50<=1.5S", "p99<=4S", "errors<=0.1%"]`.
-    pub bounds: Vec<Written<Slo>>,
+    /// The round trip to the service, where it is known; it is taken off both sides.
+    pub round_trip: Option<Written<Duration>>,
 }
 
 /// How long each phase lasts; what is left out is that of [`Lifecycle::default`].

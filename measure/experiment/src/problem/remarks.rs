@@ -204,8 +204,8 @@ impl ProblemStatement {
     fn on_objectives(&self, remarks: &mut Remarks) {
         let gate = self.objective.purpose == Some(Purpose::SloGate);
         remarks.missing(
-            self.slo.bounds.is_empty(),
-            "slo.bounds",
+            self.slo.is_none(),
+            "slo",
             match gate {
                 true => "a gate without bounds lets everything through: [\"p99<=4S\", \"errors<=0.1%\"]",
                 false => "say what must be kept: [\"p50<=1.5S\", \"p95<=3S\", \"p99<=4S\"]",

@@ -1,6 +1,5 @@
 //! Values that a problem file writes as text.
 
-use crate::Slo;
 use openloop_sched::{Arrivals, Bursts, Profile, Rate, parse_duration};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -10,7 +9,7 @@ use std::ops::Deref;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A value as it was written, and what it means: `"30s"`, `"2000/s"`, `"p99<=4S"`.
+/// A value as it was written, and what it means: `"30s"`, `"2000/s"`, `"100ms,900ms,5"`.
 ///
 /// ```
 /// use openloop_experiment::problem::Written;
@@ -126,7 +125,7 @@ macro_rules! readable {
     )* };
 }
 
-readable!(Rate, Arrivals, Bursts, Profile, Slo);
+readable!(Rate, Arrivals, Bursts, Profile);
 
 impl Readable for Duration {
     fn read(text: &str) -> Result<Self, String> {

@@ -27,11 +27,11 @@ pub struct Finding {
     /// Of which kind of request; `None` for all together.
     #[serde(default)]
     pub kind: Option<String>,
-    /// The most that was allowed.
+    /// The most that was allowed; of `per_second` the least.
     pub limit: Option<f64>,
     /// What was measured.
     pub value: Option<f64>,
-    /// In what `limit`, `value` and `interval` are given: `ns` or `share`.
+    /// In what `limit`, `value` and `interval` are given: `ns`, `share` or `per_second`.
     pub unit: String,
     /// Whether `value` is only a lower bound.
     pub at_least: bool,
@@ -49,10 +49,11 @@ impl Objective {
             bound: finding.bound.to_string(),
             metric: finding.bound.metric.name().to_owned(),
             kind: finding.bound.kind.clone(),
-            limit: finite(finding.bound.limit),
+            limit: finding.limit.and_then(finite),
             value: finding.value.and_then(finite),
             unit: match finding.bound.statistic {
                 Statistic::Errors => "share",
+                Statistic::Achieved => "per_second",
                 _ => "ns",
             }
             .to_owned(),
