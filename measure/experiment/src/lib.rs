@@ -72,6 +72,7 @@ pub mod simulate;
 mod slo;
 mod stats;
 mod step;
+pub mod sweep;
 mod target;
 mod units;
 mod validity;

@@ -142,6 +142,18 @@ impl PlanBuilder {
         self
     }
 
+    /// The same plan along a profile, all of which counts as steady: without phases of its own.
+    pub fn along(mut self, profile: Profile) -> Self {
+        self.source = Source::Profile(profile);
+        self.lifecycle = None;
+        self
+    }
+
+    /// The phases that a plan at one rate will have.
+    pub(crate) fn phases(&self) -> Lifecycle {
+        self.lifecycle.unwrap_or_default()
+    }
+
     /// How long the users of a closed loop think; without it, not at all.
     pub fn think(mut self, think: Duration) -> Self {
         self.think = Some(think);
