@@ -1,5 +1,9 @@
 //! The command line.
 
+mod experiment;
+
+pub(crate) use experiment::{ExperimentArgs, SweepArg};
+
 use crate::arrivals::Source;
 use crate::exit;
 #[cfg(feature = "http")]
@@ -32,8 +36,30 @@ pub(crate) enum Command {
     #[command(after_help = format!("{}\n\n{}", crate::http::KEYS, exit::HELP))]
     Http(Box<HttpArgs>),
 
+    /// Print a problem statement to fill in: loadgen problem --template web
+    Problem(ProblemArgs),
+
     /// Show what a sampler draws before it is used: loadgen sample keys zipf:1e6:0.99
     Sample(Box<SampleArgs>),
+}
+
+/// `loadgen problem`.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct ProblemArgs {
+    /// For a web service or a database, or for the inference of a language model; every field is explained
+    #[arg(long, value_name = "KIND", conflicts_with = "schema", required_unless_present = "schema")]
+    pub(crate) template: Option<Template>,
+
+    /// Prints the JSON schema of a statement instead
+    #[arg(long)]
+    pub(crate) schema: bool,
+}
+
+/// `--template`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Template {
+    Web,
+    Llm,
 }
 
 /// The flags that all protocols share.
@@ -47,6 +73,8 @@ pub(crate) struct LoadArgs {
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) verdict: VerdictArgs,
+    #[command(flatten)]
+    pub(crate) experiment: ExperimentArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -183,8 +211,9 @@ impl From<RunsFrom> for TimeoutFrom {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Verdict")]
 pub(crate) struct VerdictArgs {
-    /// Bounds that must be kept: "p99<=100ms", "p50<=5ms,p99<=25ms,errors<=0.1%"
-    #[arg(long, value_name = "BOUNDS")]
+    /// Bounds that must be kept: "p99<=100ms", "p50<=1.5S,p99<=4S,errors<=0.1%" (S is the service floor, which is then
+    /// measured first); or a file of them
+    #[arg(long, value_name = "BOUNDS|FILE", value_parser = experiment::slo)]
     pub(crate) slo: Option<Slo>,
 
     /// Lets this check of the run's validity fail; repeatable

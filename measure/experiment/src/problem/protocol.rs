@@ -76,8 +76,8 @@ pub struct SweepStatement {
     pub find: bool,
     /// How close `find` comes to it, as a share: 0.03.
     pub resolution: Option<f64>,
-    /// At which P99 ratio the knee lies: 3.
-    pub knee: Option<f64>,
+    /// The highest rate that `find` tries.
+    pub up_to: Option<Written<Rate>>,
 }
 
 /// How often the experiment is repeated.

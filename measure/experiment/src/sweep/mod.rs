@@ -39,7 +39,7 @@
 //! # Every step
 //! is a whole lifecycle with a seed of its own, derived from that of the plan, and so with arrivals, requests and a
 //! [nonce](crate::Plan::nonce) of its own: what the service remembers of one step is no help in the next. A sweep ends
-//! where the service is saturated: the backlog grows, or less is served than at a low rate.
+//! where the service is saturated: the backlog grows, or less is served than at a low rate; and where a run is stopped.
 
 mod capacity;
 mod curve;
@@ -59,7 +59,7 @@ use std::time::Duration;
 
 const STEP: &str = "sweep";
 
-/// Runs at a rate of a list that may not be believed, before the next rate.
+/// How many runs at a rate of a list may not be believed before it is left.
 const TRIES: usize = 2;
 
 /// Which rates are tried, and until when.
@@ -67,6 +67,7 @@ const TRIES: usize = 2;
 #[must_use = "a sweep is made by run()"]
 pub struct Sweep {
     rates: Rates,
+    runs: usize,
     floor: Option<Floor>,
     counted: Option<Counted>,
 }
@@ -120,9 +121,17 @@ impl Sweep {
     fn of(rates: Rates) -> Self {
         Sweep {
             rates,
+            runs: 1,
             floor: None,
             counted: None,
         }
+    }
+
+    /// How often each rate of a list is measured, each time in a lifecycle of its own; without it once. A search repeats
+    /// by itself what it needs to know better.
+    pub fn runs(mut self, runs: usize) -> Self {
+        self.runs = runs;
+        self
     }
 
     /// The floor of the service, for the knee, the cliff, and bounds that are multiples of it.
@@ -206,10 +215,13 @@ impl Sweep {
                 let mut points = Vec::new();
                 for rate in rates {
                     let mut point = steps.point(rate)?;
-                    while !point.is_valid() && point.dismissed().len() < TRIES {
+                    while point.runs().len() < self.runs
+                        && point.dismissed().len() < TRIES
+                        && !point.was_stopped()
+                    {
                         point.add(steps.make(&point, steady, &mut trial).await?);
                     }
-                    let ends = point.is_saturated();
+                    let ends = point.is_saturated() || point.was_stopped();
                     points.push(point);
                     if ends {
                         break;
@@ -234,7 +246,9 @@ impl Sweep {
                     longest: longest.unwrap_or(20 * steady),
                 };
                 let mut tried: Vec<Tried> = Vec::new();
-                while let Some(Next { rate, steady }) = search.next(&tried) {
+                while let Some(Next { rate, steady }) = search.next(&tried)
+                    && !tried.iter().any(|tried| tried.point.was_stopped())
+                {
                     let at = tried.partition_point(|tried| tried.point.per_second() < rate);
                     let is_new =
                         (tried.get(at)).is_none_or(|tried| tried.point.per_second() > rate);
@@ -255,6 +269,9 @@ impl Sweep {
 
     fn check(&self) -> Result<(), ProtocolError> {
         let refuse = |why: String| Err(ProtocolError::Options(why));
+        if self.runs == 0 {
+            return refuse("a sweep of 0 runs at each rate measures nothing: give at least 1".to_owned());
+        }
         if let Some(unit) = &self.counted
             && !(unit.per_request.is_finite() && unit.per_request > 0.0)
         {
