@@ -159,17 +159,20 @@ impl Series {
                 let wholes = runs.into_iter().map(|run| run.whole);
                 Series::new(wholes.collect(), Sections::Runs(n))
             }
-            n => {
-                let most = runs.iter().map(|run| run.sections.len()).max();
-                let mut sections = vec![Population::new(); most.unwrap_or(0)];
-                for run in &runs {
-                    for (into, from) in sections.iter_mut().zip(&run.sections) {
-                        into.merge(from);
-                    }
-                }
-                Series::new(sections, Sections::WindowsOfRuns(n))
+            n => Series::new(Series::merged_windows(&runs), Sections::WindowsOfRuns(n)),
+        }
+    }
+
+    /// The windows of several runs, merged: the first of all, the second of all, and so on.
+    pub(crate) fn merged_windows(runs: &[Series]) -> Vec<Population> {
+        let most = runs.iter().map(|run| run.sections.len()).max();
+        let mut windows = vec![Population::new(); most.unwrap_or(0)];
+        for run in runs {
+            for (into, from) in windows.iter_mut().zip(&run.sections) {
+                into.merge(from);
             }
         }
+        windows
     }
 
     /// The whole steady phase.

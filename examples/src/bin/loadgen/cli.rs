@@ -5,6 +5,7 @@ mod experiment;
 pub(crate) use experiment::{ExperimentArgs, SweepArg};
 
 use crate::arrivals::Source;
+use crate::capacity::CapacityArgs;
 use crate::exit;
 #[cfg(feature = "http")]
 use crate::http::HttpArgs;
@@ -41,6 +42,9 @@ pub(crate) enum Command {
 
     /// Show what a sampler draws before it is used: loadgen sample keys zipf:1e6:0.99
     Sample(Box<SampleArgs>),
+
+    /// Calculate what a service can carry, as JSON: loadgen capacity mmc --rate 75 --service 100ms --servers 10
+    Capacity(Box<CapacityArgs>),
 }
 
 /// `loadgen problem`.

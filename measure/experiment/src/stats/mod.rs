@@ -4,8 +4,10 @@ mod kendall;
 mod quantiles;
 mod sectioning;
 mod variation;
+mod welch;
 
 pub(crate) use kendall::Kendall;
 pub(crate) use quantiles::{chi_squared, fisher_above, student};
 pub(crate) use sectioning::{section, variance_of_point};
 pub use variation::Variation;
+pub(crate) use welch::{Difference, paired, welch};
