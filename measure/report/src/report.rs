@@ -1,9 +1,12 @@
 //! The report of a run.
 
 use crate::schema::{
-    self, Arrivals, Backlog, Closed, Environment, Generator, Health, Interval, Kind, Latency,
-    Limits, Objective, PhaseArrivals, Sessions, Summary, Validity, WorstWindow, finite, nanos,
+    self, Arrivals, Backlog, Closed, Environment, Floor, Generator, Health, Interval, Kind, Latency,
+    Limits, Lint, Objective, PhaseArrivals, Problem, Replicas, Sessions, Summary, Sweep, Validity,
+    WorstWindow, finite, nanos,
 };
+use openloop_experiment::problem::ProblemStatement;
+use openloop_experiment::sweep::Curve;
 use openloop_experiment::{Judgement, Run};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -28,6 +31,9 @@ pub struct Report {
     /// The command line that made it.
     #[serde(default)]
     pub command: Option<String>,
+    /// The simulated service, where it was a rehearsal: then nothing was sent, and nothing says anything of the target.
+    #[serde(default)]
+    pub rehearsal: Option<String>,
     /// `open`, `partly_open` or `closed`.
     #[serde(rename = "loop")]
     pub loop_kind: String,
@@ -73,7 +79,7 @@ pub struct Report {
     /// Whether the run may be believed.
     pub validity: Validity,
     /// The service at one request at a time, where it was measured.
-    pub floor: Option<serde_json::Value>,
+    pub floor: Option<Floor>,
     /// What the run says of an objective, where there is one.
     pub slo: Option<Objective>,
     /// Whether more came than was served; `None` where parts of the steady phase have no arrivals.
@@ -102,7 +108,13 @@ pub struct Report {
     #[serde(default)]
     pub sessions: Option<Sessions>,
     /// The statement of the problem that the run answers, where there is one.
-    pub problem: Option<serde_json::Value>,
+    pub problem: Option<Problem>,
+    /// The runs that it is of, where they are several.
+    #[serde(default)]
+    pub replicas: Option<Replicas>,
+    /// The other rates, where there were several.
+    #[serde(default)]
+    pub sweep: Option<Sweep>,
     /// From which the schedule was drawn.
     pub seed: u64,
 }
@@ -126,6 +138,7 @@ impl Report {
             title: None,
             target: None,
             command: None,
+            rehearsal: None,
             loop_kind: run.loop_kind().name().to_owned(),
             asked_rate: run.asked_per_second().and_then(finite),
             offered_rate: run.offered_per_second().and_then(finite),
@@ -154,6 +167,8 @@ impl Report {
             closed: Closed::of(run.plan()),
             sessions: Sessions::of(run),
             problem: None,
+            replicas: None,
+            sweep: None,
             seed: run.plan().seed(),
         }
     }
@@ -163,6 +178,50 @@ impl Report {
     pub fn with_judgement(mut self, judgement: &Judgement) -> Self {
         self.slo = Some(Objective::of(judgement));
         self.validity = Validity::of(&judgement.validity);
+        self
+    }
+
+    /// The same with what is questionable in the bounds of the objective.
+    #[must_use]
+    pub fn with_lints(mut self, lints: &[openloop_experiment::Lint]) -> Self {
+        if let Some(slo) = &mut self.slo {
+            slo.lints = lints.iter().map(Lint::of).collect();
+        }
+        self
+    }
+
+    /// The same with the floor of the service.
+    #[must_use]
+    pub fn with_floor(mut self, floor: &openloop_experiment::Floor) -> Self {
+        self.floor = Some(Floor::of(floor));
+        self
+    }
+
+    /// The same with whether the runs that it is of agree.
+    #[must_use]
+    pub fn with_replicas(mut self, replicas: &openloop_experiment::Replicas) -> Self {
+        self.replicas = Some(Replicas::of(replicas));
+        self
+    }
+
+    /// The same with the other rates, of which it is one.
+    #[must_use]
+    pub fn with_sweep(mut self, curve: &Curve) -> Self {
+        self.sweep = Some(Sweep::of(curve, self.asked_rate));
+        self
+    }
+
+    /// The same with the problem that it answers, held against `runs`: all that were made.
+    #[must_use]
+    pub fn with_problem(mut self, statement: &ProblemStatement, runs: &[&Run]) -> Self {
+        self.problem = Some(Problem::of(statement, runs));
+        self
+    }
+
+    /// The same as a rehearsal on a simulated service, in a few words.
+    #[must_use]
+    pub fn with_rehearsal(mut self, service: impl Into<String>) -> Self {
+        self.rehearsal = Some(service.into());
         self
     }
 

@@ -6,24 +6,32 @@
 mod aftermath;
 mod arrivals;
 mod bounds;
+mod floor;
 mod kind;
 mod latency;
 mod machine;
 mod objective;
+mod problem;
+mod replicas;
 mod setup;
 mod summary;
+mod sweep;
 mod timeline;
 mod validity;
 
 pub use aftermath::{Backlog, Health, WorstWindow};
 pub use arrivals::{Arrivals, PhaseArrivals};
 pub use bounds::LowerBounds;
+pub use floor::{Floor, Level};
 pub use kind::{Kind, UNLABELLED};
 pub use latency::Latency;
 pub use machine::{Environment, Generator};
-pub use objective::{Finding, Objective};
+pub use objective::{Finding, Lint, Objective};
+pub use problem::{Evidence, Problem, Remark};
+pub use replicas::{QuantileSpread, Replica, Replicas, Variation};
 pub use setup::{Closed, Limits, Sessions};
 pub use summary::{Part, Parts, Summary};
+pub use sweep::{Capacity, Estimate, Step, Sweep};
 pub use timeline::Interval;
 pub use validity::{Check, Validity};
 

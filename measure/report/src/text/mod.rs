@@ -1,6 +1,7 @@
 //! A report as text for people at a terminal.
 
 mod books;
+mod experiment;
 mod kinds;
 mod latency;
 mod page;
@@ -26,6 +27,10 @@ impl Report {
         let mut page = Page::new(to, *style);
         verdict::write(self, &mut page)?;
         verdict::objective(self, &mut page)?;
+        experiment::problem(self, &mut page)?;
+        experiment::sweep(self, &mut page)?;
+        experiment::floor(self, &mut page)?;
+        experiment::replicas(self, &mut page)?;
         page.blank()?;
         books::rates(self, &mut page)?;
         books::arrivals(self, &mut page)?;

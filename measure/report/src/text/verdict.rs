@@ -12,6 +12,9 @@ use std::io;
 pub(super) fn write<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
     let (word, tone, meaning) = verdict(report);
     let mut kind = String::new();
+    if report.rehearsal.is_some() {
+        kind.push_str(", REHEARSAL");
+    }
     if let Some(at) = report.interrupted_at_ns {
         kind.push_str(&format!(", INTERRUPTED at {}", length(at)));
     } else if report.interrupted {
@@ -79,6 +82,10 @@ fn setup<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
     }
     if let Some(target) = &report.target {
         page.entry("target", Tone::Plain, target)?;
+    }
+    if let Some(service) = &report.rehearsal {
+        let text = format!("nothing was sent: a simulated service was measured in its place: {service}");
+        page.entry("rehearsal", Tone::Doubtful, &text)?;
     }
     let steady = report.phases.iter().find(|phase| phase.name == "steady");
     let lead = steady.map_or(0, |steady| steady.from_ns);
@@ -159,6 +166,13 @@ pub(super) fn objective<W: io::Write>(report: &Report, page: &mut Page<W>) -> io
         let verdict = format!("{:<1$}", finding.verdict, widest.unwrap_or(0));
         let text = format!("{}: {}", finding.bound, finding.why);
         page.item(label, (&verdict, tone), &text)?;
+        if let Some(basis) = &finding.basis {
+            page.entry("", Tone::Faint, &format!("limit: {basis}"))?;
+        }
+    }
+    for lint in &slo.lints {
+        let text = format!("{}: {}", lint.bound, lint.why);
+        page.entry("bound", Tone::Doubtful, &text)?;
     }
     // Faults of the generator stand above already, and the backlog has a line of its own.
     let told = |why: &&String| {

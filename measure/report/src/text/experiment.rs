@@ -1,0 +1,201 @@
+//! What is more than one run: the problem, the floor, replicas and a sweep.
+
+use super::page::Page;
+use super::style::Tone;
+use super::table::Table;
+use super::units::{Ns, length, percent, rate};
+use crate::Report;
+use crate::schema::{Capacity, Estimate, Level, Step, Sweep, Variation};
+use std::io;
+
+/// What of the problem is missing, doubtful or otherwise than it says, and which failures were seen.
+pub(super) fn problem<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+    let Some(problem) = &report.problem else {
+        return Ok(());
+    };
+    let mut label = "problem";
+    for remark in problem.remarks.iter().filter(|remark| remark.standing != "confirmed") {
+        let tone = match remark.standing.as_str() {
+            "contradicted" => Tone::Bad,
+            _ => Tone::Doubtful,
+        };
+        let text = format!("{}: {}", remark.about, remark.why);
+        page.item(label, (&remark.standing, tone), &text)?;
+        label = "";
+    }
+    let mut label = "failures";
+    for evidence in &problem.evidence {
+        let (word, tone) = match (evidence.found.as_str(), evidence.anticipated) {
+            ("seen", true) => ("seen", Tone::Doubtful),
+            ("seen", false) => ("seen, not anticipated", Tone::Bad),
+            ("not_seen", _) => ("not seen", Tone::Plain),
+            _ => ("not measured", Tone::Faint),
+        };
+        let text = format!("{}: {}", evidence.mode, evidence.why);
+        page.item(label, (word, tone), &text)?;
+        label = "";
+    }
+    Ok(())
+}
+
+/// How long an idle service takes.
+pub(super) fn floor<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+    let Some(floor) = &report.floor else {
+        return Ok(());
+    };
+    page.blank()?;
+    let mut text = match floor.trials {
+        0 => "as stated".to_owned(),
+        n => format!("{n} trials of one request at a time"),
+    };
+    if let Some(utilisation) = floor.utilisation {
+        text.push_str(&format!(", the service used {} of the time", percent(utilisation)));
+    }
+    if let Some(s) = floor.s_ns {
+        text.push_str(&format!("; S = {}", Ns(s)));
+    }
+    text.push_str(&match floor.rtt_source.as_str() {
+        "same_host" => ", on the same host".to_owned(),
+        "unknown" => ", the round trip, which is not known, in it".to_owned(),
+        _ => format!(", without a round trip of {}", Ns(floor.rtt_ns as f64)),
+    });
+    if let Some(cold) = floor.cold_ns {
+        text.push_str(&format!("; the first request of all took {}", Ns(cold as f64)));
+    }
+    page.entry("floor", Tone::Plain, &text)?;
+    let mut table = Table::new(["", "min", "mean", "p50", "p95", "p99"]);
+    for level in &floor.levels {
+        table.row(cells(level));
+    }
+    page.table(&table)?;
+    for text in &floor.faults {
+        page.entry("fault", Tone::Bad, text)?;
+    }
+    for text in &floor.warnings {
+        page.entry("", Tone::Doubtful, text)?;
+    }
+    Ok(())
+}
+
+fn cells(level: &Level) -> Vec<(String, Tone)> {
+    let name = match &level.kind {
+        Some(kind) => format!("{}[{kind}]", level.metric),
+        None => level.metric.clone(),
+    };
+    let figures = [
+        level.min_ns,
+        level.mean_ns,
+        level.p50_ns,
+        level.p95_ns,
+        level.p99_ns,
+    ];
+    let figures = figures.map(|ns| (Ns(ns).to_string(), Tone::Plain));
+    std::iter::once((name, Tone::Plain)).chain(figures).collect()
+}
+
+/// Whether the runs agree.
+pub(super) fn replicas<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+    let Some(replicas) = &report.replicas else {
+        return Ok(());
+    };
+    page.blank()?;
+    let tone = match replicas.steadiness.as_str() {
+        "stable" => Tone::Good,
+        "shared" => Tone::Doubtful,
+        _ => Tone::Bad,
+    };
+    let varies = |name: &str, variation: &Option<Variation>| {
+        let variation = variation.as_ref()?;
+        Some(format!("{name} C_v {}", percent(variation.cv)))
+    };
+    let figures = [
+        varies("throughput", &replicas.throughput),
+        varies("mean", &replicas.mean),
+    ];
+    let mut parts: Vec<String> = figures.into_iter().flatten().collect();
+    for quantile in &replicas.quantiles {
+        parts.push(format!(
+            "{} {} beyond the {} of sampling",
+            quantile.quantile,
+            percent(quantile.excess),
+            percent(quantile.by_sampling)
+        ));
+    }
+    let text = format!("{} runs: {}", replicas.runs.len(), parts.join(", "));
+    page.item("replicas", (&replicas.steadiness, tone), &text)?;
+    match replicas.discarded {
+        0 => Ok(()),
+        n => page.entry("", Tone::Doubtful, &format!("{n} sets of runs before them were discarded")),
+    }
+}
+
+/// The curve, and what follows from it.
+pub(super) fn sweep<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+    let Some(sweep) = &report.sweep else {
+        return Ok(());
+    };
+    page.blank()?;
+    let mut table = Table::new([
+        "sweep", "achieved", "mean", "p50", "p95", "p99", "x floor", "errors", "in flight", "",
+    ]);
+    for step in &sweep.points {
+        table.row(row(step));
+    }
+    page.table(&table.without_empty_columns())?;
+    for (label, capacity) in limits(sweep) {
+        let tone = match capacity.known.as_str() {
+            "found" => Tone::Good,
+            "at_least" => Tone::Plain,
+            _ => Tone::Doubtful,
+        };
+        page.entry(label, tone, &capacity.text)?;
+    }
+    if let (Some(sought), Some(found)) = (&sweep.sought, &sweep.found) {
+        page.entry("capacity", Tone::Strong, &format!("{sought}: {}", found.text))?;
+    }
+    for warning in &sweep.warnings {
+        page.entry("", Tone::Doubtful, warning)?;
+    }
+    if let Some(reported) = sweep.reported_rate {
+        let steady = length(report.steady_ns);
+        let text = format!("what follows was measured at {}, for {steady}", rate(reported));
+        page.entry("", Tone::Plain, &text)?;
+    }
+    Ok(())
+}
+
+fn limits(sweep: &Sweep) -> impl Iterator<Item = (&'static str, &Capacity)> {
+    let knee = sweep.knee.as_ref().map(|knee| ("knee", knee));
+    let cliff = sweep.cliff.as_ref().map(|cliff| ("cliff", cliff));
+    [knee, cliff, Some(("maximum", &sweep.max))].into_iter().flatten()
+}
+
+fn row(step: &Step) -> Vec<(String, Tone)> {
+    let tone = match (step.valid, step.saturated) {
+        (false, _) => Tone::Faint,
+        (true, true) => Tone::Bad,
+        (true, false) => Tone::Plain,
+    };
+    let estimate = |estimate: &Option<Estimate>| match estimate {
+        None => String::new(),
+        Some(found) if found.at_least => format!("≥ {}", Ns(found.ns)),
+        Some(found) => Ns(found.ns).to_string(),
+    };
+    let cells = [
+        rate(step.asked_rate),
+        step.achieved_rate.map_or_else(String::new, rate),
+        estimate(&step.mean),
+        estimate(&step.p50),
+        estimate(&step.p95),
+        estimate(&step.p99),
+        step.p99_ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
+        step.errors.map_or_else(String::new, percent),
+        step.in_flight.map_or_else(String::new, |n| format!("{n:.1}")),
+        match (step.valid, step.saturated) {
+            (false, _) => "invalid".to_owned(),
+            (true, true) => "saturated".to_owned(),
+            (true, false) => String::new(),
+        },
+    ];
+    cells.map(|cell| (cell, tone)).into()
+}
