@@ -6,9 +6,11 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod capacity;
+mod experiments;
 mod interrupt;
 mod mixes;
 mod preview;
+mod problems;
 mod refusals;
 mod runs;
 mod sample;

@@ -218,10 +218,11 @@ impl Report {
         self
     }
 
-    /// The same as a rehearsal on a simulated service, in a few words.
+    /// The same as a rehearsal on a simulated service, in a few words: what the machine did then says nothing.
     #[must_use]
     pub fn with_rehearsal(mut self, service: impl Into<String>) -> Self {
         self.rehearsal = Some(service.into());
+        (self.environment, self.generator) = (None, None);
         self
     }
 

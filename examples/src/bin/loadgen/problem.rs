@@ -6,7 +6,6 @@ use crate::exit::{Failure, Status};
 use crate::output;
 use openloop_experiment::Lifecycle;
 use openloop_experiment::problem::{self, ProblemStatement};
-use std::io::Write;
 use std::path::Path;
 
 /// `loadgen problem`.

@@ -81,7 +81,7 @@ fn introduce<P: Protocol>(protocol: &P, against: &Against, load: &LoadArgs) {
 }
 
 fn report(outcome: &Outcome, load: &LoadArgs) -> Report {
-    let mut report = Report::of_runs(outcome.runs.all());
+    let mut report = ensemble(outcome.runs.all());
     if let Some(floor) = &outcome.floor {
         report = report.with_floor(floor);
     }
@@ -104,6 +104,11 @@ fn report(outcome: &Outcome, load: &LoadArgs) -> Report {
         }
     }
     report
+}
+
+/// All runs as one.
+fn ensemble(runs: &[Run]) -> Report {
+    Report::new(&runs[0])
 }
 
 async fn resolve((host, port): (&str, u16)) -> Result<IpAddr, Failure> {

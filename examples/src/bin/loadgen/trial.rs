@@ -121,19 +121,19 @@ impl<'a, P: Protocol> Trials<'a, P> {
         if self.load.output.quiet || self.stage.is_empty() {
             return;
         }
-        let load = match plan.load() {
+        match plan.load() {
             Load::Open { asked, .. } | Load::PartlyOpen { asked, .. } => {
-                asked.map(|rate| format!(" at {rate}"))
+                let rate = asked.map_or_else(String::new, |rate| format!(" at {rate}"));
+                let length = plan.layout().end().as_duration();
+                output::complain(format_args!(
+                    "{}, run {}{rate}, {length:.1?}",
+                    self.stage, self.runs
+                ));
             }
-            Load::Closed { users, .. } => Some(format!(" of {users} users")),
-        };
-        output::complain(format_args!(
-            "{}, run {}{}, {:.1?}",
-            self.stage,
-            self.runs,
-            load.unwrap_or_default(),
-            plan.layout().end().as_duration()
-        ));
+            Load::Closed { .. } => {
+                output::complain(format_args!("{}, run {}", self.stage, self.runs));
+            }
+        }
     }
 
     async fn drive(&self, plan: &Plan) -> Result<Run, DriveError> {
