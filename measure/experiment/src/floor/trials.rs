@@ -109,12 +109,13 @@ impl FloorTrials {
                 source,
             })
         };
-        // One user who retires at once sends one request.
+        // One user who retires before the next sends one request.
         let once = Lifecycle::steady_only(Duration::from_nanos(1));
-        let first = run(Duration::ZERO, once).await?;
+        let first = run(Duration::from_secs(1), once).await?;
         let cold = mean_response(&first).ok_or_else(|| nothing(&first))?;
         let pilot = (cold * 20).clamp(Duration::from_millis(50), Duration::from_secs(10));
-        let pilot = run(Duration::ZERO, Lifecycle::steady_only(pilot)).await?;
+        let pause = (cold / 10).max(Duration::from_micros(10));
+        let pilot = run(pause, Lifecycle::steady_only(pilot)).await?;
         let service = mean_response(&pilot).ok_or_else(|| nothing(&pilot))?;
         // A service of no time at all still needs a think time that a timer can keep.
         let think = (service * THINK).max(Duration::from_millis(1));
