@@ -53,6 +53,7 @@
 //! [`Judgement::assert`] panics by design.
 #![forbid(unsafe_code)]
 
+pub mod diagnosis;
 pub mod drive;
 mod environment;
 mod floor;
@@ -67,6 +68,7 @@ mod preflight;
 mod protocol_error;
 mod regression;
 mod replicas;
+pub mod resilience;
 mod run;
 mod series;
 mod session;

@@ -1,7 +1,9 @@
 //! Runs a plan against a service that exists only as arithmetic.
 
+mod batcher;
 mod station;
 
+pub use batcher::{Batcher, EmptyBatches};
 pub use station::{Pauses, Station, StationError};
 
 use crate::drive::{DriveError, Users};

@@ -14,6 +14,9 @@
 //! | find how much a service carries within an objective | [`Sweep::find`] |
 //! | compare with the idle service | [`Sweep::floor`] |
 //! | read what was found | [`Curve`], [`Capacity`] |
+//! | describe it by a law | [`Curve::fits`], [`Fits`] |
+//! | know how busy the service is | [`Curve::zone`], [`Curve::utilisations`] |
+//! | know what kind of queue it is | [`diagnosis`](crate::diagnosis) |
 //!
 //! # Example
 //! The capacity of a simulated service within an objective:
@@ -43,12 +46,19 @@
 
 mod capacity;
 mod curve;
+mod fits;
 mod point;
 mod search;
+mod utilisation;
+mod zones;
 
 pub use capacity::Capacity;
+pub(crate) use capacity::PerSecond;
 pub use curve::{Counted, Curve};
+pub use fits::Fits;
 pub use point::{Estimate, Point};
+pub use utilisation::Utilisation;
+pub use zones::Zone;
 
 use crate::drive::DriveError;
 use crate::{Floor, Lifecycle, Plan, PlanBuilder, ProtocolError, Run, Slo, Statistic};
