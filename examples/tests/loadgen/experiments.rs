@@ -174,3 +174,34 @@ fn floor_and_replicas_are_measured_on_a_server() {
     // Whether the runs agree depends on the machine: pass, or inconclusive.
     assert!(matches!(output.status.code(), Some(0 | 5)), "{}", stderr(&output));
 }
+
+#[test]
+fn a_sweep_says_what_the_service_behaves_like() {
+    let flags = "--sweep 40,80,160,240,320,360,420 --servers 4 --service exponential:0.01 --json -";
+    let report = report(&rehearse(flags));
+    let sweep = &report["sweep"];
+    assert_eq!(sweep["diagnosis"]["model"], "workers", "{}", sweep["diagnosis"]);
+    assert_eq!(sweep["diagnosis"]["tail"], "smooth");
+    assert_eq!(sweep["fits"]["mmc"]["servers"], 4);
+    assert_eq!(sweep["points"][0]["zone"], "free");
+    assert_eq!(sweep["points"][6]["zone"], "saturated");
+}
+
+#[test]
+fn an_overload_has_three_stages_and_a_verdict() {
+    let flags = "--rate 250 --overload 800 --servers 4 --service exponential:0.01 --waiting 20";
+    let output = rehearse(&format!("{flags} --json -"));
+    assert_status(&output, 0);
+    let report = report(&output);
+    let resilience = &report["resilience"];
+    assert_eq!(resilience["verdict"], "pass");
+    let shed = resilience["during"]["shed"].as_f64().unwrap();
+    // 400 of 800 a second are served.
+    assert!((shed - 0.5).abs() < 0.05, "{shed}");
+    let text = stdout(&rehearse(flags));
+    assert!(text.starts_with("PASS, REHEARSAL"), "{text}");
+    // Without a limit on its queue it does not recover in the time that there is.
+    let endless = rehearse("--rate 250 --overload 2000 --servers 4 --service exponential:0.01");
+    assert_status(&endless, 1);
+    assert!(stdout(&endless).contains("does not degrade as stated"));
+}

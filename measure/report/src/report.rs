@@ -2,12 +2,12 @@
 
 use crate::schema::{
     self, Arrivals, Backlog, Closed, Environment, Floor, Generator, Health, Interval, Kind, Latency,
-    Limits, Lint, Objective, PhaseArrivals, Problem, Replicas, Sessions, Summary, Sweep, Validity,
+    Limits, Lint, Objective, PhaseArrivals, Problem, Replicas, Resilience, Sessions, Summary, Sweep, Validity,
     WorstWindow, finite, nanos,
 };
-use openloop_experiment::problem::ProblemStatement;
+use openloop_experiment::problem::{Observed, ProblemStatement};
 use openloop_experiment::sweep::Curve;
-use openloop_experiment::{Judgement, Run};
+use openloop_experiment::{Judgement, Run, resilience};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -115,6 +115,9 @@ pub struct Report {
     /// The other rates, where there were several.
     #[serde(default)]
     pub sweep: Option<Sweep>,
+    /// What an overload did to the service, where it was driven past its limit.
+    #[serde(default)]
+    pub resilience: Option<Resilience>,
     /// From which the schedule was drawn.
     pub seed: u64,
 }
@@ -169,6 +172,7 @@ impl Report {
             problem: None,
             replicas: None,
             sweep: None,
+            resilience: None,
             seed: run.plan().seed(),
         }
     }
@@ -211,10 +215,17 @@ impl Report {
         self
     }
 
-    /// The same with the problem that it answers, held against `runs`: all that were made.
+    /// The same with what an overload did to the service.
     #[must_use]
-    pub fn with_problem(mut self, statement: &ProblemStatement, runs: &[&Run]) -> Self {
-        self.problem = Some(Problem::of(statement, runs));
+    pub fn with_resilience(mut self, resilience: &resilience::Resilience) -> Self {
+        self.resilience = Some(Resilience::of(resilience));
+        self
+    }
+
+    /// The same with the problem that it answers, held against what was observed.
+    #[must_use]
+    pub fn with_problem(mut self, statement: &ProblemStatement, observed: &Observed<'_>) -> Self {
+        self.problem = Some(Problem::of(statement, observed));
         self
     }
 

@@ -5,9 +5,10 @@ use crate::exit::Failure;
 use crate::output;
 use crate::protocol::Protocol;
 use crate::trial::{Trials, why};
+use openloop_experiment::resilience::{Overload, Resilience};
 use openloop_experiment::sweep::{Curve, Point, Sweep};
 use openloop_experiment::{
-    Floor, FloorTrials, Judgement, Level, Lint, Metric, PlanBuilder, ProtocolError, Replicas,
+    Floor, FloorTrials, Judgement, Level, Lint, Metric, PlanBuilder, Preflight, ProtocolError, Replicas,
     Replication, Rtt, Run, Slo, Stability, Steadiness, Target,
 };
 use openloop_sched::Rate;
@@ -19,6 +20,7 @@ pub(crate) struct Outcome {
     /// What is questionable in the bounds.
     pub(crate) lints: Vec<Lint>,
     pub(crate) curve: Option<Curve>,
+    pub(crate) resilience: Option<Resilience>,
     /// The runs that the report is of: at least one.
     pub(crate) runs: Runs,
     pub(crate) judgement: Option<Judgement>,
@@ -102,6 +104,7 @@ struct Steps {
     floor: Option<Floor>,
     lints: Vec<Lint>,
     curve: Option<Curve>,
+    resilience: Option<Resilience>,
 }
 
 impl Steps {
@@ -117,9 +120,10 @@ impl Steps {
         self.floor = floor(trials, base, target, load).await?;
         if let (Some(slo), Some(floor)) = (slo, &self.floor) {
             self.lints = slo.on(floor).map_err(Failure::usage)?.lint();
-            for lint in self.lints.iter().filter(|_| !load.output.quiet) {
-                output::complain(format_args!("{lint}"));
-            }
+        }
+        self.preflight(base, load)?;
+        if let Some(above) = experiment.overload {
+            return self.overload(trials, base, above, load).await;
         }
         let replicas = experiment.replicas.filter(|runs| *runs != 1);
         let Some(sweep) = &experiment.sweep else {
@@ -152,16 +156,67 @@ impl Steps {
         }
     }
 
+    /// Says what can be known before the runs.
+    fn preflight(&self, base: &PlanBuilder, load: &LoadArgs) -> Result<(), Failure> {
+        if load.output.quiet {
+            return Ok(());
+        }
+        for lint in &self.lints {
+            output::complain(format_args!("{lint}"));
+        }
+        let plan = base.clone().build().map_err(Failure::usage)?;
+        let mut preflight = Preflight::new(&plan);
+        if let Some(floor) = &self.floor {
+            preflight = preflight.floor(floor);
+        }
+        // Of a sweep the plan is that of one rate among others.
+        if load.experiment.sweep.is_none() {
+            for hint in preflight.hints() {
+                output::complain(format_args!("{hint}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Past what the service can serve, and back.
+    async fn overload<P: Protocol>(
+        &mut self,
+        trials: &mut Trials<'_, P>,
+        base: &PlanBuilder,
+        above: Rate,
+        load: &LoadArgs,
+    ) -> Result<Runs, Failure> {
+        let below = load.schedule.rate.ok_or_else(|| {
+            Failure::usage("an overload is one after a rate that the service carries: give --rate")
+        })?;
+        let statement = load.experiment.statement.as_ref();
+        let stated = statement.and_then(|statement| statement.resilience.clone());
+        let stated = stated.unwrap_or_default();
+        let plan = base.clone().build().map_err(Failure::usage)?;
+        let tenth = plan.layout().steady().length() / 10;
+        let part = stated.part.as_deref().copied().unwrap_or(tenth);
+        trials.stage("overload");
+        let resilience = Overload::new(below, above, part)
+            .run(base, &stated.degradation(), async |plan| trials.run(plan).await)
+            .await
+            .map_err(no_result)?;
+        let resilience = self.resilience.insert(resilience);
+        Ok(Runs::One(Box::new(resilience.run().clone())))
+    }
+
     fn end(self, runs: Runs, load: &LoadArgs, stopped: bool) -> Result<Outcome, Failure> {
         let floor = self.floor.as_ref();
         let slo = load.verdict.slo.as_ref();
         // A multiple of a floor that an interruption kept from being measured has no value.
         let slo = slo.filter(|slo| floor.is_some() || !slo.needs_floor());
+        // An overload has a stated degradation instead, in three stages.
+        let slo = slo.filter(|_| self.resilience.is_none());
         let judgement = slo.map(|slo| runs.judged(slo, floor)).transpose()?;
         Ok(Outcome {
             floor: self.floor,
             lints: self.lints,
             curve: self.curve,
+            resilience: self.resilience,
             runs,
             judgement,
             stopped,

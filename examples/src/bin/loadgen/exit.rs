@@ -2,6 +2,7 @@
 
 use crate::course::Outcome;
 use openloop_experiment::Verdict;
+use openloop_experiment::resilience::Resilience;
 use std::process::ExitCode;
 
 /// What came out, for the shell.
@@ -39,7 +40,10 @@ impl Status {
         if outcome.stopped {
             return Status::Interrupted;
         }
-        match outcome.judgement.as_ref().map(|judgement| judgement.verdict) {
+        let judged = outcome.judgement.as_ref().map(|judgement| judgement.verdict);
+        let degrades = outcome.resilience.as_ref().map(Resilience::verdict);
+        // Where there are both an objective and a degradation, the worse of the two.
+        match judged.into_iter().chain(degrades).min() {
             None if !outcome.runs.all().iter().all(|run| run.validity().is_valid()) => {
                 Status::Invalid
             }

@@ -27,6 +27,12 @@ pub(crate) fn explain(status: Status, outcome: &Outcome) {
             for why in judgement.flat_map(|judgement| &judgement.why) {
                 complain(format_args!("{why}"));
             }
+            for claim in outcome.resilience.iter().flat_map(|overload| overload.claims()) {
+                if claim.verdict != Verdict::Pass {
+                    let (claim, verdict, found) = (&claim.claim, claim.verdict, &claim.found);
+                    complain(format_args!("{claim}: {verdict}, {found}"));
+                }
+            }
             if let (None, Some(stability)) = (&outcome.judgement, outcome.runs.stability()) {
                 complain(format_args!("the runs disagree: {stability}"));
             }

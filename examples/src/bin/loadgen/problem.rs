@@ -117,6 +117,10 @@ fn fill_experiment(
         experiment.resolution = experiment.resolution.or(sweep.resolution);
         experiment.up_to = experiment.up_to.or(sweep.up_to.as_deref().copied());
     }
+    if let (Some(resilience), None, false) = (&statement.resilience, &experiment.sweep, is_other) {
+        let above = resilience.above.as_deref().copied();
+        experiment.overload = experiment.overload.or(above);
+    }
     let runs = statement.replicas.runs;
     experiment.replicas = experiment.replicas.or(runs);
     experiment.retest = experiment.retest.or(statement.replicas.retests);

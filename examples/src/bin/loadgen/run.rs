@@ -7,7 +7,8 @@ use crate::explain::explain;
 use crate::protocol::Protocol;
 use crate::trial::{Against, Trials};
 use crate::{command, output, plan, preview};
-use openloop_experiment::problem::ProblemStatement;
+use openloop_experiment::problem::{Observed, ProblemStatement};
+use openloop_experiment::sweep::Curve;
 use openloop_experiment::{PlanBuilder, Run, Target};
 use openloop_report::Report;
 use std::net::IpAddr;
@@ -94,11 +95,19 @@ fn report(outcome: &Outcome, load: &LoadArgs) -> Report {
     if let Some(curve) = &outcome.curve {
         report = report.with_sweep(curve);
     }
+    if let Some(resilience) = &outcome.resilience {
+        report = report.with_resilience(resilience);
+    }
     if let Some(statement) = &load.experiment.statement {
         let points = outcome.curve.iter().flat_map(|curve| curve.points());
         let swept = points.flat_map(|point| point.runs());
-        let runs: Vec<&Run> = swept.chain(outcome.runs.all()).collect();
-        report = report.with_problem(statement, &runs);
+        let diagnosis = outcome.curve.as_ref().map(Curve::diagnose);
+        let observed = Observed {
+            runs: swept.chain(outcome.runs.all()).collect(),
+            floor: outcome.floor.as_ref(),
+            diagnosis: diagnosis.as_ref(),
+        };
+        report = report.with_problem(statement, &observed);
         if let Some(title) = &statement.title {
             report = report.with_title(title);
         }

@@ -1,7 +1,8 @@
 //! What was expected to fail, held against what was seen.
 
 use super::{FailureMode, ProblemStatement};
-use crate::{Metric, Run};
+use crate::diagnosis::{Diagnosis, Tail};
+use crate::{Floor, Metric, Run};
 use openloop_measurer::{Outcome, Quantile};
 use std::time::Duration;
 
@@ -48,13 +49,24 @@ impl Found {
     }
 }
 
+/// What an experiment has measured.
+#[derive(Clone, Debug, Default)]
+pub struct Observed<'a> {
+    /// All runs, at whatever rate, but for those of the floor.
+    pub runs: Vec<&'a Run>,
+    /// The floor, where it was measured.
+    pub floor: Option<&'a Floor>,
+    /// What a sweep says of the service.
+    pub diagnosis: Option<&'a Diagnosis>,
+}
+
 impl ProblemStatement {
-    /// Every anticipated failure mode with what `runs` show of it, and every other one that they show.
+    /// Every anticipated failure mode with what was observed of it, and every other one that was.
     #[must_use]
-    pub fn evidence(&self, runs: &[&Run]) -> Vec<Evidence> {
+    pub fn evidence(&self, observed: &Observed<'_>) -> Vec<Evidence> {
         let anticipated = &self.objective.failure_modes;
         let all = FailureMode::ALL.into_iter().map(|mode| {
-            let (found, why) = look(mode, runs);
+            let (found, why) = look(mode, observed);
             Evidence {
                 mode,
                 anticipated: anticipated.contains(&mode),
@@ -79,7 +91,8 @@ fn unmeasured(why: impl Into<String>) -> (Found, String) {
     (Found::NotMeasured, why.into())
 }
 
-fn look(mode: FailureMode, runs: &[&Run]) -> (Found, String) {
+fn look(mode: FailureMode, observed: &Observed<'_>) -> (Found, String) {
+    let runs = observed.runs.as_slice();
     match mode {
         FailureMode::CpuSaturation => saturation(runs),
         FailureMode::PoolExhaustion => pool(runs),
@@ -89,7 +102,7 @@ fn look(mode: FailureMode, runs: &[&Run]) -> (Found, String) {
             seen(count > 0, why)
         }
         FailureMode::AcceptQueue => accept_queue(runs),
-        FailureMode::Pauses => unmeasured("pauses show in a sweep, as a tail that does not move with the load"),
+        FailureMode::Pauses => pauses(observed.diagnosis),
         FailureMode::HeadOfLine => head_of_line(runs),
         FailureMode::KvCache => kv_cache(runs),
         FailureMode::MemoryBandwidth => match slowest_fastest(runs, "tpot") {
@@ -123,6 +136,15 @@ fn count(runs: &[&Run], is_counted: impl Fn(Outcome) -> bool) -> u64 {
     let outcomes = runs.iter().flat_map(|run| run.snapshot().outcomes());
     let counted = outcomes.filter(|(outcome, _)| is_counted(*outcome));
     counted.map(|(_, count)| count).sum()
+}
+
+/// A tail that does not move with the load.
+fn pauses(diagnosis: Option<&Diagnosis>) -> (Found, String) {
+    match diagnosis.map(|diagnosis| diagnosis.tail) {
+        Some(tail @ Tail::Pauses { .. }) => seen(true, format!("the tail is {tail}")),
+        Some(tail @ (Tail::Smooth | Tail::OfService)) => seen(false, format!("the tail {tail}")),
+        _ => unmeasured("pauses show in a sweep with some low rates, as a tail that does not move with the load"),
+    }
 }
 
 /// Work that comes faster than it is done.

@@ -22,13 +22,14 @@ mod remarks;
 mod workload;
 mod written;
 
-pub use evidence::{Evidence, Found};
+pub use evidence::{Evidence, Found, Observed};
 pub use load::{LoadStatement, OnLimit, RunsFrom};
 pub use objective::{
     EnvironmentStatement, FailureMode, Interconnect, ObjectiveStatement, Periodic, Purpose, Tenancy,
 };
 pub use protocol::{
-    FloorStatement, LifecycleStatement, RehearsalStatement, ReplicasStatement, SweepStatement,
+    FloorStatement, LifecycleStatement, RehearsalStatement, ReplicasStatement, ResilienceStatement,
+    SweepStatement,
 };
 pub use remarks::{Remark, Standing};
 pub use workload::{Cache, WorkloadStatement};
@@ -87,6 +88,8 @@ pub struct ProblemStatement {
     pub lifecycle: LifecycleStatement,
     /// At which rates it is measured.
     pub sweep: Option<SweepStatement>,
+    /// How far past its limit the service is driven.
+    pub resilience: Option<ResilienceStatement>,
     /// How often.
     pub replicas: ReplicasStatement,
     /// On what service it is rehearsed.
@@ -203,6 +206,11 @@ impl ProblemStatement {
                 load.profile.is_some(),
                 self.sweep.is_some(),
                 ("load.profile", "sweep"),
+            ),
+            (
+                self.resilience.is_some(),
+                self.sweep.is_some(),
+                ("resilience", "sweep"),
             ),
             (
                 self.sweep

@@ -2,6 +2,8 @@
 
 use super::Written;
 use crate::Lifecycle;
+use crate::resilience::Degradation;
+use openloop_measurer::Quantile;
 use openloop_sched::Rate;
 use openloop_workload::Values;
 use serde::{Deserialize, Serialize};
@@ -90,6 +92,48 @@ pub struct ReplicasStatement {
     pub runs: Option<usize>,
     /// How often a set of runs that disagree is measured again.
     pub retests: Option<usize>,
+}
+
+/// Load past what the service can serve, and back: at `load.rate` for three parts, at `above` for three, and at
+/// `load.rate` again for four.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ResilienceStatement {
+    /// The rate past the limit: 1.5 times what the service can serve.
+    pub above: Option<Written<Rate>>,
+    /// How long each of the ten parts is; without it, a tenth of `lifecycle.steady`.
+    pub part: Option<Written<Duration>>,
+    /// The share of what was served before that is still to be served under overload: 1.
+    pub serves_still: Option<f64>,
+    /// The share of arrivals that may fail rather than be turned away: 0.01.
+    pub fails_at_most: Option<f64>,
+    /// What those who are served may wait at p99.
+    pub accepted_p99: Option<Written<Duration>>,
+    /// How soon after the overload all is to be as before.
+    pub recovers_within: Option<Written<Duration>>,
+}
+
+impl ResilienceStatement {
+    /// How the service is to degrade.
+    #[must_use]
+    pub fn degradation(&self) -> Degradation {
+        let mut stated = Degradation::default();
+        if let Some(share) = self.serves_still {
+            stated = stated.serves_still(share);
+        }
+        if let Some(share) = self.fails_at_most {
+            stated = stated.fails_at_most(share);
+        }
+        if let Some(limit) = &self.accepted_p99 {
+            stated = stated.accepted(Quantile::P99, **limit);
+        }
+        if let Some(time) = &self.recovers_within {
+            stated = stated.recovers_within(**time);
+        }
+        stated
+    }
 }
 
 /// The service of a rehearsal, which exists only as arithmetic.

@@ -1,14 +1,16 @@
 //! What a statement leaves out, what is doubtful in it, and what was found otherwise.
 
-use super::{Cache, Interconnect, Periodic, ProblemStatement, Purpose, Tenancy, WorkloadStatement};
-use crate::{Lifecycle, Run};
+use super::{
+    Cache, Interconnect, Observed, Periodic, ProblemStatement, Purpose, Tenancy, WorkloadStatement,
+};
+use crate::{Lifecycle, Metric, Preflight, Run};
 use openloop_sched::Arrivals;
 use std::time::Duration;
 
 /// How much more bandwidth than needed there should be.
 const NETWORK: f64 = 10.0;
-/// How many periods of an event the steady phase should hold.
-const PERIODS: u32 = 3;
+/// By what factor S may be another than expected.
+const EXPECTED: f64 = 1.5;
 /// Time taken by the hypervisor that dedicated machines do not show.
 const STEAL: f64 = 0.01;
 
@@ -183,21 +185,14 @@ impl ProblemStatement {
 
     /// Whether the measurement is long enough to hold what happens from time to time.
     fn on_periodic(&self, remarks: &mut Remarks) {
-        if self.load.profile.is_some() {
-            return;
-        }
-        let steady = self.lifecycle.or(Lifecycle::default()).steady;
+        let plan = self.plan().ok().and_then(|plan| plan.build().ok());
         for Periodic { event, every } in self.environment.periodic.iter().flatten() {
-            let needed = every.saturating_mul(PERIODS);
-            remarks.doubtful(
-                steady < needed,
-                "lifecycle.steady",
-                format!(
-                    "{steady:?} hold \"{event}\", every {:?}, {:.1} times, and whether it falls in is chance: measure for {needed:?}",
-                    **every,
-                    steady.as_secs_f64() / every.as_secs_f64().max(1e-9)
-                ),
-            );
+            let preflight = plan.as_ref().map(Preflight::new);
+            let hints = preflight.map(|preflight| preflight.periodic(event, **every).hints());
+            let hints = hints.into_iter().flatten();
+            for hint in hints.filter(|hint| hint.name == "event_of_period") {
+                remarks.add(Standing::Doubtful, "lifecycle.steady", hint.text);
+            }
         }
     }
 
@@ -306,7 +301,12 @@ impl ProblemStatement {
             "one rate shows no knee: give sweep.rates, or sweep.find = true",
         );
         remarks.missing(
-            self.replicas.runs.is_none(),
+            self.resilience.is_none() && purpose == Some(Purpose::Resilience),
+            "resilience",
+            "say how far past its limit the service is driven, and how it may degrade: resilience.above",
+        );
+        remarks.missing(
+            self.replicas.runs.is_none() && self.resilience.is_none(),
             "replicas.runs",
             "say how many whole lifecycles there are: one run shows no noise, 3 or 5 do",
         );
@@ -354,11 +354,12 @@ impl ProblemStatement {
         }
     }
 
-    /// What the statement says of the environment, held against what was found there by `runs`.
+    /// What the statement says of the environment and the floor, held against what was found.
     #[must_use]
-    pub fn judged(&self, runs: &[&Run]) -> Vec<Remark> {
+    pub fn judged(&self, observed: &Observed<'_>) -> Vec<Remark> {
         let mut remarks = Remarks::default();
-        let live = runs.iter().filter(|run| !run.generator().simulated);
+        self.judge_floor(observed, &mut remarks);
+        let live = observed.runs.iter().filter(|run| !run.generator().simulated);
         for run in live {
             self.judge_isolation(run, &mut remarks);
             self.judge_tenancy(run, &mut remarks);
@@ -369,6 +370,19 @@ impl ProblemStatement {
         remarks.sort_by_key(|remark| (remark.about, remark.standing == Standing::Confirmed));
         remarks.dedup_by_key(|remark| remark.about);
         remarks
+    }
+
+    fn judge_floor(&self, observed: &Observed<'_>, remarks: &mut Remarks) {
+        let measured = observed.floor.filter(|floor| floor.trials() > 0);
+        let measured = measured.and_then(|floor| floor.s_ns(None, &Metric::Response));
+        if let (Some(expected), Some(s)) = (&self.floor.expected, measured) {
+            let ratio = s / expected.as_nanos() as f64;
+            remarks.found(
+                (1.0 / EXPECTED..=EXPECTED).contains(&ratio),
+                "floor.expected",
+                format!("S was measured as {:.3} ms, {ratio:.2} times the expected", s / 1e6),
+            );
+        }
     }
 
     fn judge_isolation(&self, run: &Run, remarks: &mut Remarks) {

@@ -94,6 +94,7 @@ fn what_is_wrong_is_named_with_its_line() {
         ("[slo]\nbounds = ['p99']", &["line 1", "p99"]),
         ("[load]\nrate = 1\nusers = 2", &["load.rate", "load.users"]),
         ("[sweep]\nrates = [1]\nfind = true", &["sweep.rates", "sweep.find"]),
+        ("[sweep]\nfind = true\n[resilience]\nabove = 9", &["resilience", "sweep"]),
         ("[replicas]\nruns = 2", &["replicas.runs = 2", "odd"]),
         ("[workload]\nread_share = 2", &["workload.read_share = 2"]),
     ] {
@@ -132,6 +133,8 @@ fn what_is_left_out_is_named() {
     assert!(!empty.contains(&"sweep"));
     let capacity = about(&read("[objective]\npurpose = 'capacity'"));
     assert!(capacity.contains(&"sweep") && capacity.contains(&"load.peak"));
+    let resilience = about(&read("[objective]\npurpose = 'resilience'"));
+    assert!(resilience.contains(&"resilience"));
     let gpus = about(&read("[environment]\ngpus = 2"));
     for name in ["environment.interconnect", "workload.input_tokens", "workload.prefix_reuse"] {
         assert!(gpus.contains(&name), "{name}: {gpus:?}");
@@ -154,9 +157,9 @@ fn what_does_not_serve_the_purpose_is_doubted() {
         ("[environment]\nisolated = false", "environment.isolated", "host of its own"),
         ("[environment]\ngpus = 2\ninterconnect = 'pcie'", "environment.interconnect", "PCIe"),
         (
-            "[environment]\nperiodic = [{ event = 'GC', every = '3m' }]",
+            "[load]\nrate = 1\n[environment]\nperiodic = [{ event = 'GC', every = '3m' }]",
             "lifecycle.steady",
-            "measure for 540s",
+            "360 s or longer",
         ),
         ("[load]\nusers = 3", "load.users", "closed_because"),
         ("[load]\nrate = 1\narrivals = 'constant'", "load.arrivals", "poisson"),
@@ -216,4 +219,41 @@ fn a_rehearsal_takes_what_is_stated_of_the_service() {
     assert_eq!(median.unwrap().ns(), 250_000_000);
     assert!(read("[rehearsal]\nservers = 0").station().is_err());
     assert!(read("[floor]\nexpected = '0s'").station().is_err());
+}
+
+#[test]
+fn what_was_found_is_held_against_what_is_stated() {
+    use crate::simulate::simulate;
+    use crate::{Floor, Level, Lifecycle, Metric, Rtt};
+
+    let problem = read(
+        "[objective]\nfailure_modes = ['pauses', 'shedding', 'timeouts']\n[floor]\nexpected = '1ms'\n[load]\nrate = 1500\n[rehearsal]\nwaiting = 10",
+    );
+    let steady = Lifecycle::steady_only(Duration::from_secs(20));
+    let plan = problem.plan().unwrap().lifecycle(steady).build().unwrap();
+    let run = simulate(&plan, problem.station().unwrap()).unwrap();
+    let observed = Observed {
+        runs: vec![&run],
+        ..Observed::default()
+    };
+    let of = |mode: FailureMode| {
+        let evidence = problem.evidence(&observed);
+        let found = evidence.iter().find(|evidence| evidence.mode == mode);
+        found.map(|evidence| (evidence.found, evidence.anticipated))
+    };
+    assert_eq!(of(FailureMode::Shedding), Some((Found::Seen, true)));
+    assert_eq!(of(FailureMode::Timeouts), Some((Found::NotSeen, true)));
+    assert_eq!(of(FailureMode::Pauses), Some((Found::NotMeasured, true)));
+    // A third was turned away: nobody had thought of the cores.
+    assert_eq!(of(FailureMode::CpuSaturation), Some((Found::Seen, false)));
+    assert_eq!(of(FailureMode::Crash), None);
+
+    // What is only stated is no measurement.
+    let level = Level::stated(Duration::from_millis(5));
+    let stated = Floor::stated(Rtt::same_host()).with(None, Metric::Response, level);
+    let judged = problem.judged(&Observed {
+        floor: Some(&stated),
+        ..observed
+    });
+    assert_eq!(judged, [], "{judged:?}");
 }

@@ -1,7 +1,6 @@
 //! The problem that a run answers.
 
-use openloop_experiment::Run;
-use openloop_experiment::problem::{Evidence as Seen, ProblemStatement, Remark as Said};
+use openloop_experiment::problem::{Evidence as Seen, Observed, ProblemStatement, Remark as Said};
 use serde::{Deserialize, Serialize};
 
 /// The problem that the run answers, and what was found of what it says: `problem` of the schema.
@@ -43,7 +42,7 @@ pub struct Evidence {
 }
 
 impl Problem {
-    pub(crate) fn of(statement: &ProblemStatement, runs: &[&Run]) -> Self {
+    pub(crate) fn of(statement: &ProblemStatement, observed: &Observed<'_>) -> Self {
         let remark = |remark: Said| Remark {
             about: remark.about.to_owned(),
             standing: remark.standing.name().to_owned(),
@@ -58,8 +57,8 @@ impl Problem {
         let remarks = statement.remarks().into_iter();
         Problem {
             statement: serde_json::to_value(statement).unwrap_or_default(),
-            remarks: remarks.chain(statement.judged(runs)).map(remark).collect(),
-            evidence: statement.evidence(runs).into_iter().map(evidence).collect(),
+            remarks: remarks.chain(statement.judged(observed)).map(remark).collect(),
+            evidence: statement.evidence(observed).into_iter().map(evidence).collect(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What the service did at each of several rates.
 
 use super::finite;
+use super::diagnosis::{Diagnosis, Fits, Utilisation};
 use super::replicas::Replica;
 use openloop_experiment::sweep::{Capacity as Known, Curve, Estimate as Measured, Point};
 use openloop_measurer::Quantile;
@@ -24,6 +25,12 @@ pub struct Sweep {
     pub max: Capacity,
     /// Which ratio to the floor is in use: `literal` or `inflation`.
     pub ratio: Option<String>,
+    /// Laws through the points.
+    pub fits: Fits,
+    /// Which queue the service behaves like, and why its tail is long.
+    pub diagnosis: Diagnosis,
+    /// How busy the service is where the rest of the report was measured, told in several ways.
+    pub utilisation: Vec<Utilisation>,
     /// What the reader should know.
     pub warnings: Vec<String>,
     /// At which rate the rest of the report was measured.
@@ -54,6 +61,8 @@ pub struct Step {
     pub p99: Option<Estimate>,
     /// P99 over the floor, in the ratio in use.
     pub p99_ratio: Option<f64>,
+    /// In which zone the service works: `free`, `working`, `sizing`, `steep`, `cliff` or `saturated`.
+    pub zone: Option<String>,
     /// The share of arrivals that were not served.
     pub errors: Option<f64>,
     /// The mean number in flight.
@@ -91,7 +100,11 @@ pub struct Capacity {
 impl Sweep {
     pub(crate) fn of(curve: &Curve, reported: Option<f64>) -> Self {
         let has_floor = curve.floor().is_some();
-        let point = |point: &Point| Step::of(point, curve.ratio(point));
+        let fits = curve.fits();
+        let at_report = |point: &&Point| Some(point.per_second()) == reported;
+        let reported_point = curve.points().iter().find(at_report);
+        let ways = reported_point.map(|point| curve.utilisations(point, &fits));
+        let point = |point: &Point| Step::of(curve, point);
         Sweep {
             points: curve.points().iter().map(point).collect(),
             sought: curve.sought().map(ToString::to_string),
@@ -99,6 +112,9 @@ impl Sweep {
             knee: has_floor.then(|| Capacity::of(&curve.knee())),
             cliff: has_floor.then(|| Capacity::of(&curve.cliff())),
             max: Capacity::of(&curve.max()),
+            diagnosis: Diagnosis::of(&curve.diagnose()),
+            utilisation: ways.iter().flatten().map(Utilisation::of).collect(),
+            fits: Fits::of(&fits),
             ratio: curve.ratio_in_use().map(|ratio| ratio.name().to_owned()),
             warnings: curve.warnings(),
             reported_rate: reported.and_then(finite),
@@ -107,7 +123,7 @@ impl Sweep {
 }
 
 impl Step {
-    fn of(point: &Point, ratio: Option<f64>) -> Self {
+    fn of(curve: &Curve, point: &Point) -> Self {
         let quantile = |q| point.quantile(q).map(Estimate::of);
         let runs = point.runs().iter().chain(point.dismissed());
         Step {
@@ -120,7 +136,8 @@ impl Step {
             p50: quantile(Quantile::P50),
             p95: quantile(Quantile::P95),
             p99: quantile(Quantile::P99),
-            p99_ratio: ratio.and_then(finite),
+            p99_ratio: curve.ratio(point).and_then(finite),
+            zone: curve.zone(point).map(|zone| zone.name().to_owned()),
             errors: point.errors().and_then(|(share, _)| finite(share)),
             in_flight: point.in_flight().and_then(finite),
             runs: runs.map(Replica::of).collect(),

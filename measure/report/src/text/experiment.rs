@@ -5,7 +5,7 @@ use super::style::Tone;
 use super::table::Table;
 use super::units::{Ns, length, percent, rate};
 use crate::Report;
-use crate::schema::{Capacity, Estimate, Level, Step, Sweep, Variation};
+use crate::schema::{Capacity, Diagnosis, Estimate, Level, Step, Sweep, Variation};
 use std::io;
 
 /// What of the problem is missing, doubtful or otherwise than it says, and which failures were seen.
@@ -136,7 +136,7 @@ pub(super) fn sweep<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Re
     };
     page.blank()?;
     let mut table = Table::new([
-        "sweep", "achieved", "mean", "p50", "p95", "p99", "x floor", "errors", "in flight", "",
+        "sweep", "achieved", "mean", "p50", "p95", "p99", "x floor", "zone", "errors", "in flight", "",
     ]);
     for step in &sweep.points {
         table.row(row(step));
@@ -153,6 +153,8 @@ pub(super) fn sweep<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Re
     if let (Some(sought), Some(found)) = (&sweep.sought, &sweep.found) {
         page.entry("capacity", Tone::Strong, &format!("{sought}: {}", found.text))?;
     }
+    laws(sweep, page)?;
+    diagnosis(&sweep.diagnosis, page)?;
     for warning in &sweep.warnings {
         page.entry("", Tone::Doubtful, warning)?;
     }
@@ -162,6 +164,89 @@ pub(super) fn sweep<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Re
         page.entry("", Tone::Plain, &text)?;
     }
     Ok(())
+}
+
+/// Laws through the points, and how busy the service is by each way of telling.
+fn laws<W: io::Write>(sweep: &Sweep, page: &mut Page<W>) -> io::Result<()> {
+    if let Some(fit) = &sweep.fits.mmc {
+        let text = format!(
+            "M/M/{} with S = {} and at most {}: {} (points lie within {})",
+            fit.servers,
+            Ns(fit.service_ns),
+            rate(fit.highest_rate),
+            fit.goodness,
+            fit.relative_error.map_or_else(|| "?".to_owned(), percent)
+        );
+        page.entry("fit", Tone::Plain, &text)?;
+    }
+    let mut label = "busy";
+    for told in &sweep.utilisation {
+        let value = told.value.map_or_else(|| "?".to_owned(), percent);
+        let text = format!("by {}, if {}", told.formula, told.assumes);
+        page.item(label, (&value, Tone::Plain), &text)?;
+        label = "";
+    }
+    Ok(())
+}
+
+/// Which queue the service behaves like.
+fn diagnosis<W: io::Write>(diagnosis: &Diagnosis, page: &mut Page<W>) -> io::Result<()> {
+    page.entry("behaves", Tone::Strong, &format!("like {}", diagnosis.model_text))?;
+    page.entry("its tail", Tone::Plain, &diagnosis.tail_text)?;
+    for evidence in &diagnosis.evidence {
+        page.item("", ("for", Tone::Good), evidence)?;
+    }
+    for doubt in &diagnosis.doubts {
+        page.item("", ("doubt", Tone::Doubtful), doubt)?;
+    }
+    for class in &diagnosis.systems {
+        let text = format!("such as {}: {} fails first", class.examples, class.first_failure);
+        page.entry("", Tone::Faint, &text)?;
+    }
+    Ok(())
+}
+
+/// What an overload did to the service.
+pub(super) fn resilience<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+    let Some(resilience) = &report.resilience else {
+        return Ok(());
+    };
+    page.blank()?;
+    let mut label = "overload";
+    for claim in &resilience.claims {
+        let tone = match claim.verdict.as_str() {
+            "pass" => Tone::Good,
+            "inconclusive" => Tone::Doubtful,
+            _ => Tone::Bad,
+        };
+        let text = format!("{}: {}", claim.claim, claim.found);
+        page.item(label, (&claim.verdict, tone), &text)?;
+        label = "";
+    }
+    for why in &resilience.why {
+        page.entry("", Tone::Doubtful, why)?;
+    }
+    let mut table = Table::new(["", "offered", "achieved", "ok", "shed", "failed", "p50", "p99"]);
+    for (name, stage) in [
+        ("before", &resilience.before),
+        ("overload", &resilience.during),
+        ("after", &resilience.after),
+    ] {
+        let share = |share: Option<f64>| share.map_or_else(String::new, percent);
+        let ns = |ns: Option<u64>| ns.map_or_else(String::new, |ns| Ns(ns as f64).to_string());
+        let cells = [
+            name.to_owned(),
+            stage.offered_rate.map_or_else(String::new, rate),
+            stage.achieved_rate.map_or_else(String::new, rate),
+            share(stage.ok),
+            share(stage.shed),
+            share(stage.failed),
+            ns(stage.p50_ns),
+            ns(stage.p99_ns),
+        ];
+        table.row(cells.map(|cell| (cell, Tone::Plain)));
+    }
+    page.table(&table)
 }
 
 fn limits(sweep: &Sweep) -> impl Iterator<Item = (&'static str, &Capacity)> {
@@ -189,12 +274,13 @@ fn row(step: &Step) -> Vec<(String, Tone)> {
         estimate(&step.p95),
         estimate(&step.p99),
         step.p99_ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
+        step.zone.clone().unwrap_or_default(),
         step.errors.map_or_else(String::new, percent),
         step.in_flight.map_or_else(String::new, |n| format!("{n:.1}")),
         match (step.valid, step.saturated) {
             (false, _) => "invalid".to_owned(),
-            (true, true) => "saturated".to_owned(),
-            (true, false) => String::new(),
+            (true, true) if step.zone.is_none() => "saturated".to_owned(),
+            (true, _) => String::new(),
         },
     ];
     cells.map(|cell| (cell, tone)).into()

@@ -29,6 +29,7 @@ impl Report {
         verdict::objective(self, &mut page)?;
         experiment::problem(self, &mut page)?;
         experiment::sweep(self, &mut page)?;
+        experiment::resilience(self, &mut page)?;
         experiment::floor(self, &mut page)?;
         experiment::replicas(self, &mut page)?;
         page.blank()?;

@@ -35,6 +35,9 @@ pub(super) fn write<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Re
 
 fn verdict(report: &Report) -> (&'static str, Tone, &'static str) {
     let verdict = report.slo.as_ref().map(|slo| slo.verdict.as_str());
+    if let Some(resilience) = &report.resilience {
+        return overloaded(&resilience.verdict);
+    }
     match verdict {
         _ if !report.validity.valid => (
             "INVALID",
@@ -71,6 +74,28 @@ fn verdict(report: &Report) -> (&'static str, Tone, &'static str) {
             "UNKNOWN",
             Tone::Doubtful,
             "the verdict is of a newer release",
+        ),
+    }
+}
+
+/// Of a service that was driven past its limit.
+fn overloaded(verdict: &str) -> (&'static str, Tone, &'static str) {
+    match verdict {
+        "pass" => (
+            "PASS",
+            Tone::Good,
+            "the service degrades as stated, and the run may be believed",
+        ),
+        "fail" => (
+            "FAIL",
+            Tone::Bad,
+            "the service does not degrade as stated, and the run may be believed",
+        ),
+        "invalid" => ("INVALID", Tone::Bad, "the run says nothing of the service"),
+        _ => (
+            "INCONCLUSIVE",
+            Tone::Doubtful,
+            "the run may be believed, but its data cannot tell",
         ),
     }
 }

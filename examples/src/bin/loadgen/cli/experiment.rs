@@ -48,6 +48,11 @@ pub(crate) struct ExperimentArgs {
     #[arg(long, value_name = "SHARE", requires = "sweep")]
     pub(crate) resolution: Option<f64>,
 
+    /// Past what the service can serve, and back: three tenths of --steady at --rate, three at this rate, four at --rate;
+    /// says what is turned away, what the others pay, and how long it takes to recover
+    #[arg(long, value_name = "RATE", conflicts_with_all = ["sweep", "replicas", "slo", "profile", "closed"])]
+    pub(crate) overload: Option<Rate>,
+
     /// The same experiment on a simulated service, in virtual time: nothing is sent. It tells how long the experiment
     /// takes, what it can resolve, and how its report reads
     #[arg(long)]
