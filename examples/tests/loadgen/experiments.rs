@@ -150,7 +150,7 @@ fn what_cannot_be_rehearsed_or_swept_is_refused() {
         ("--rate 10 --service sometimes", "sometimes"),
         ("--sweep find", "--rate"),
         ("--rate 10 --servers 0", "0 servers"),
-        ("--rate 10 --sweep 0,5", "0/s"),
+        ("--rate 10 --sweep 0,5", "rate is 0"),
     ] {
         let output = rehearse(flags);
         assert_status(&output, 2);

@@ -254,7 +254,12 @@ async fn floor<P: Protocol>(
     if let Some(count) = statement.and_then(|floor| floor.trials) {
         floor = floor.trials(count);
     }
-    if let Some(rtt) = rtt.or_else(|| trials.is_rehearsal().then(Rtt::same_host)) {
+    let rtt = match rtt {
+        Some(stated) => Some(stated),
+        None if trials.is_rehearsal() || target.shares_host() => Some(Rtt::same_host()),
+        None => trials.round_trip().await,
+    };
+    if let Some(rtt) = rtt {
         floor = floor.rtt(rtt);
     }
     trials.stage("floor");

@@ -7,7 +7,7 @@ use crate::protocol::Protocol;
 use crate::{machine, output};
 use openloop_experiment::drive::{self, DriveError};
 use openloop_experiment::simulate::{Served, Simulated, Station, simulate};
-use openloop_experiment::{Load, Plan, Run};
+use openloop_experiment::{Load, Plan, Rtt, Run};
 use openloop_measurer::Kind;
 use openloop_report::Progress;
 use openloop_sched::{Offset, Ticket};
@@ -67,6 +67,11 @@ impl<'a, P: Protocol> Trials<'a, P> {
             stopped: None,
             interrupt: Interrupt::default(),
         }
+    }
+
+    /// The round trip to the target, where the protocol can tell.
+    pub(crate) async fn round_trip(&self) -> Option<Rtt> {
+        self.protocol.clone().round_trip().await
     }
 
     /// Whether nothing is sent.
