@@ -62,8 +62,9 @@ fn load(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
         Command::Http(mut arguments) => {
             problem::apply(&mut arguments.load, has_seed)?;
             arguments.fill();
-            let protocol = http::HttpLoad::new(&arguments)?;
-            runtime()?.block_on(run::run(protocol, &arguments.load))
+            let replay = plan::replay(&arguments.load)?;
+            let protocol = http::HttpLoad::new(&arguments, replay.as_ref())?;
+            runtime()?.block_on(run::run(protocol, &arguments.load, replay))
         }
         Command::Problem(arguments) => problem::print(arguments),
         Command::Capacity(arguments) => capacity::run(&arguments),

@@ -1,11 +1,13 @@
 //! `--problem` and `loadgen problem`: an experiment as a file.
 
-use crate::arrivals::Source;
-use crate::cli::{LoadArgs, OnLimit, ProblemArgs, RunsFrom, SweepArg, Template};
+use crate::arrivals;
+use crate::cli::{LoadArgs, OnLimit, ProblemArgs, RunsFrom, SweepArg, Template, Then};
 use crate::exit::{Failure, Status};
 use crate::output;
 use openloop_experiment::Lifecycle;
 use openloop_experiment::problem::{self, ProblemStatement};
+use openloop_workload::Values;
+use openloop_workload::values::Source;
 use std::path::Path;
 
 /// `loadgen problem`.
@@ -38,7 +40,7 @@ pub(crate) fn apply(load: &mut LoadArgs, has_seed: bool) -> Result<(), Failure> 
 fn fill(load: &mut LoadArgs, statement: &ProblemStatement, has_seed: bool) {
     let said = &statement.load;
     let schedule = &mut load.schedule;
-    let is_trace = matches!(schedule.arrivals, Some(Source::Trace(_)));
+    let is_trace = matches!(schedule.arrivals, Some(arrivals::Source::Trace(_)));
     let has_rate = schedule.rate.is_some();
     let is_other = schedule.profile.is_some() || schedule.closed.is_some() || is_trace;
     if !has_rate && !is_other {
@@ -48,13 +50,18 @@ fn fill(load: &mut LoadArgs, statement: &ProblemStatement, has_seed: bool) {
         schedule.think = schedule.think.or(said.think.as_deref().copied());
     }
     if schedule.closed.is_none() && !is_trace {
-        let arrivals = said.arrivals.as_deref().copied().map(Source::Process);
+        let arrivals = said.arrivals.as_deref().copied().map(arrivals::Source::Process);
         schedule.arrivals = schedule.arrivals.take().or(arrivals);
         schedule.bursts = schedule.bursts.or(said.bursts.as_deref().copied());
     }
     if schedule.closed.is_none() && schedule.sessions.is_none() {
-        schedule.sessions.clone_from(&said.sessions);
-        schedule.session_think.clone_from(&said.session_think);
+        schedule.sessions = source(said.sessions.as_ref());
+        schedule.session_think = source(said.session_think.as_ref());
+        schedule.on_failure = said.on_failure.and_then(|then| match then {
+            problem::OnFailure::End => Some(Then::End),
+            problem::OnFailure::Continue => Some(Then::Continue),
+            _ => None,
+        });
     }
     if let (false, Some(seed)) = (has_seed, said.seed) {
         schedule.seed = seed;
@@ -70,6 +77,11 @@ fn fill(load: &mut LoadArgs, statement: &ProblemStatement, has_seed: bool) {
     }
     fill_limits(load, statement);
     fill_experiment(load, statement, has_rate, is_other);
+}
+
+/// A law as a flag has it.
+fn source(values: Option<&Values>) -> Option<Source> {
+    values?.to_string().parse().ok()
 }
 
 fn fill_limits(load: &mut LoadArgs, statement: &ProblemStatement) {
@@ -160,7 +172,7 @@ mod tests {
     }
 
     fn built(flags: &str, statement: &str) -> Plan {
-        plan::builder(&filled(flags, statement)).unwrap().build().unwrap()
+        plan::builder(&filled(flags, statement), None).unwrap().build().unwrap()
     }
 
     fn arrivals(plan: &Plan) -> Vec<u64> {
@@ -175,7 +187,7 @@ mod tests {
             ProblemStatement::LLM,
             "[load]\nrate = 10\nbursts = '1s,9s,5'\nmax_in_flight = 3\non_limit = 'shed'\nseed = 9",
             "[load]\nprofile = '10/5s,20->0/5s'\narrivals = 'gamma:2'",
-            "[load]\nrate = 5\nsessions = 'exponential:3'\ntimeout = '1s'\ntimeout_from = 'dispatch'",
+            "[load]\nrate = 5\nsessions = 'exponential:3'\nsession_think = 'lognormal:mean=0.123456789,cv=1.5'\non_failure = 'continue'\ntimeout = '1s'\ntimeout_from = 'dispatch'",
             "[sweep]\nrates = [3, 4]\n[lifecycle]\nsteady = '7s'\ndrain = '3s'",
         ] {
             let tool = built("", statement);
@@ -193,7 +205,7 @@ mod tests {
         let web = ProblemStatement::WEB;
         let flags = "--rate 7 --steady 1s --seed 5 --timeout 3s --slo p99<=1s --replicas 5 --arrivals constant";
         let load = filled(flags, web);
-        let plan = plan::builder(&load).unwrap().build().unwrap();
+        let plan = plan::builder(&load, None).unwrap().build().unwrap();
         assert_eq!(arrivals(&plan).len(), 100);
         assert_eq!(plan.seed(), 5);
         assert_eq!(plan.layout().steady().length().as_secs(), 1);

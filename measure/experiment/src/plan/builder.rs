@@ -100,8 +100,9 @@ impl PlanBuilder {
     /// loop, to the nanosecond. The longer sessions are, the more it resembles a closed loop: of the same service at
     /// the same utilisation, an open loop sees mean responses of several times those of a closed one where service
     /// times vary, and a partly open one behaves as the open with up to about 5 requests a session and as the closed
-    /// from about 10 on (B. Schroeder, A. Wierman and M. Harchol-Balter, "Open versus closed: a cautionary tale",
-    /// NSDI 2006). So take the length of your own sessions, and do not compare figures of different lengths.
+    /// from about 10 on (a rule of thumb, principle vii of B. Schroeder, A. Wierman and M. Harchol-Balter, "Open versus
+    /// closed: a cautionary tale", NSDI 2006, section 6). So take the length of your own sessions, and do not compare
+    /// figures of different lengths.
     ///
     /// The plan alone does not set the rate of requests. It tends to σ·E\[N\], sessions per second times requests of
     /// a session, if the service keeps up, once as many sessions end as begin: let ramp-up and warm-up be longer than a

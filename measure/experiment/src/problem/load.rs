@@ -35,6 +35,8 @@ pub struct LoadStatement {
     /// The law of the seconds between an answer and the session's next request.
     #[cfg_attr(test, schemars(with = "Option<LawSchema>"))]
     pub session_think: Option<Values>,
+    /// What a session does where a request of its is not served.
+    pub on_failure: Option<OnFailure>,
     /// The most requests per second that production is expected to bring: what is sized for.
     pub peak: Option<Written<Rate>>,
     /// The most requests in flight at once.
@@ -71,4 +73,16 @@ pub enum RunsFrom {
     Intended,
     /// From its dispatch: a client library.
     Dispatch,
+}
+
+/// What a session does where a request of its is not served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum OnFailure {
+    /// It ends, as of a user who leaves.
+    End,
+    /// It goes on with its next request, as of a program.
+    Continue,
 }

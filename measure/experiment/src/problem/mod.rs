@@ -23,7 +23,7 @@ mod workload;
 mod written;
 
 pub use evidence::{Evidence, Found, Observed};
-pub use load::{LoadStatement, OnLimit, RunsFrom};
+pub use load::{LoadStatement, OnFailure, OnLimit, RunsFrom};
 pub use objective::{
     EnvironmentStatement, FailureMode, Interconnect, ObjectiveStatement, Periodic, Purpose, Tenancy,
 };

@@ -1,6 +1,6 @@
 //! From a statement to a plan.
 
-use super::{OnLimit, ProblemError, ProblemStatement, RunsFrom};
+use super::{OnFailure, OnLimit, ProblemError, ProblemStatement, RunsFrom};
 use crate::simulate::Station;
 use crate::{InFlight, Lifecycle, Plan, PlanBuilder, TimeoutFrom};
 use openloop_sched::Rate;
@@ -39,6 +39,10 @@ impl ProblemStatement {
         }
         if let Some(sessions) = self.sessions()? {
             plan = plan.sessions(sessions);
+            plan = plan.on_failure(match load.on_failure {
+                None | Some(OnFailure::End) => crate::OnFailure::End,
+                Some(OnFailure::Continue) => crate::OnFailure::Continue,
+            });
         }
         if let Some(limit) = load.max_in_flight {
             plan = plan.in_flight(match load.on_limit {
