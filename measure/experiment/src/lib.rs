@@ -18,6 +18,10 @@
 //! | tell several kinds of request apart | [`PlanBuilder::kinds`], [`labelled`], [`Run::series_of`] |
 //! | limit what is in flight, or for how long | [`InFlight`], [`Timeout`] |
 //! | fail a test when latency is too high | [`Slo`], [`Judgement::assert`] |
+//! | know what an idle service takes, and bound multiples of it | [`Floor`], [`Slo::on`] |
+//! | repeat a run, and know whether the repetitions agree | [`Replication`], [`Replicas`] |
+//! | fail a test when a build is slower than the last | [`Gate`], [`Comparison::assert`] |
+//! | know how long a run has to be before it is made | [`Preflight`] |
 //! | end early and keep the report | [`drive::Stop`] |
 //! | try an experiment before it costs hours | [`simulate::simulate`] |
 //!
@@ -43,6 +47,7 @@
 //! * Latency runs from the *intended* instant, which the plan fixes before anything is sent.
 //! * Intervals are by [sectioning](Series::interval): successive responses resemble each other, and intervals
 //!   that take them for independent are up to eight times too narrow.
+//! * Quantiles are never averaged: several runs are [one histogram](Replicas::series).
 //! * A quantile counts as known when ten separate [excursions](openloop_measurer::Course::excursions_above) lie
 //!   above it.
 //! * [`Validity`] is about the generator and its machine, never about the service: an overloaded service is a

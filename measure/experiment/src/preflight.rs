@@ -5,6 +5,7 @@ mod resolution;
 pub use resolution::{Resolution, ResolutionBasis};
 
 use crate::floor::Floor;
+use crate::plan::Load;
 use crate::series::Metric;
 use crate::slo::{Objective, Slo, Statistic};
 use crate::units::{Ns, Percent, Short};
@@ -110,8 +111,14 @@ impl<'a> Preflight<'a> {
         (s > 0.0).then_some(s / 1e9)
     }
 
-    /// Arrivals per second in the steady phase.
+    /// Arrivals per second in the steady phase, as asked or else as planned.
     fn rate(&self) -> Option<f64> {
+        if let Load::Open {
+            asked: Some(rate), ..
+        } = self.plan.load()
+        {
+            return Some(rate.as_per_second());
+        }
         let steady = self.plan.layout().steady().length().as_secs_f64();
         Some(self.arrivals()? as f64 / steady)
     }

@@ -49,7 +49,7 @@ impl Replication {
     /// # Errors
     /// Unless it is an odd number of at least 3, so that one of them is the middle one.
     pub fn new(runs: usize) -> Result<Self, ProtocolError> {
-        if runs < 3 || runs % 2 == 0 {
+        if runs < 3 || runs.is_multiple_of(2) {
             return Err(ProtocolError::Options(format!(
                 "{runs} replicas do not do: take an odd number of at least 3, such as 3 or 5"
             )));

@@ -32,8 +32,10 @@ fn response_ns(sample: &Sample) -> u64 {
 /// Keeps the slowest of all that it is shown, by response. Of equals the first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slowest {
-    /// Responses above this one get in.
+    /// Responses above this one get in, once all places are taken.
     above_ns: u64,
+    /// The place of the one that gives way to the next.
+    next: usize,
     kept: Vec<Slow>,
 }
 
@@ -41,44 +43,34 @@ impl Slowest {
     /// Costs a comparison, unless the arrival is among the slowest so far.
     #[inline]
     pub(crate) fn record(&mut self, sample: &Sample, details: &[Detail]) {
-        if self.kept.len() < SLOWEST || response_ns(sample) > self.above_ns {
+        if response_ns(sample) > self.above_ns || self.kept.len() < SLOWEST {
             self.keep(sample, details);
         }
     }
 
     #[cold]
     fn keep(&mut self, sample: &Sample, details: &[Detail]) {
-        let mut stages = Vec::new();
-        if self.kept.len() == SLOWEST
-            && let Some(quickest) = self.quickest()
-        {
-            // Its list is used again.
-            stages = self.kept.swap_remove(quickest).stages;
-            stages.clear();
+        if self.kept.len() < SLOWEST {
+            self.next = self.kept.len();
+            self.kept.push(Slow {
+                sample: *sample,
+                stages: Vec::new(),
+            });
         }
+        let slow = &mut self.kept[self.next];
+        slow.sample = *sample;
+        slow.stages.clear();
         for detail in details {
             if let Detail::Duration(name, ns) = *detail {
-                *entry(&mut stages, name) += Duration::from_nanos(ns);
+                *entry(&mut slow.stages, name) += Duration::from_nanos(ns);
             }
         }
-        self.kept.push(Slow {
-            sample: *sample,
-            stages,
-        });
-        if self.kept.len() == SLOWEST
-            && let Some(quickest) = self.quickest()
-        {
-            self.above_ns = self.kept[quickest].response_ns();
+        // Of equals the one that came last in the schedule gives way.
+        let order = |slow: &Slow| (slow.response_ns(), Reverse(slow.sample.seq));
+        let places = self.kept.iter().enumerate();
+        if let Some((place, quickest)) = places.min_by_key(|(_, slow)| order(slow)) {
+            (self.next, self.above_ns) = (place, quickest.response_ns());
         }
-    }
-
-    /// The one that gives way to the next: of equals the one that came last in the schedule.
-    fn quickest(&self) -> Option<usize> {
-        let order = |index: &usize| {
-            let slow = &self.kept[*index];
-            (slow.response_ns(), Reverse(slow.sample.seq))
-        };
-        (0..self.kept.len()).min_by_key(order)
     }
 
     /// Slowest first.

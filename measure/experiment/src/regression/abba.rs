@@ -22,7 +22,7 @@ impl Gate {
     /// # Errors
     /// When the plan cannot be made, a run does not come about, or there is nothing to compare.
     pub async fn abba(
-        &self,
+        self,
         base: PlanBuilder,
         mut trial_a: impl AsyncFnMut(&Plan) -> Result<Run, DriveError>,
         mut trial_b: impl AsyncFnMut(&Plan) -> Result<Run, DriveError>,

@@ -36,6 +36,9 @@ pub struct Basis {
     pub ratio: Ratio,
     /// What it is a multiple of, without the round trip.
     pub unit_ns: f64,
+    /// How well that is known: its 95 % interval across the trials. It is shown, and not part of the verdict: a limit is
+    /// a number that was agreed on.
+    pub unit_interval: Option<(f64, f64)>,
     /// The round trip.
     pub rtt_ns: f64,
     /// Whether the noise floor is more, and so the limit.
@@ -47,9 +50,12 @@ impl fmt::Display for Basis {
         let (times, unit) = (Short(self.times), Ns(self.unit_ns));
         let of = match self.ratio {
             Ratio::Literal => "S",
-            Ratio::Inflation => "the same of the floor",
+            Ratio::Inflation => "what the idle service has there",
         };
-        write!(f, "{times} x {unit}, {} ratio: {of}", self.ratio)?;
+        write!(f, "{times} x {unit}, {of} ({} ratio)", self.ratio)?;
+        if let Some((low, high)) = self.unit_interval {
+            write!(f, ", known within {} to {}", Ns(low), Ns(high))?;
+        }
         if self.rtt_ns > 0.0 {
             write!(f, ", + {} round trip", Ns(self.rtt_ns))?;
         }
@@ -162,11 +168,17 @@ impl<'a> Term<'a> {
             return Err(SloError::NoService(bound.to_string()));
         }
         let rtt_ns = floor.rtt_ns(metric);
+        let level = floor.level(kind, metric);
+        let interval = match (bound.statistic, ratio) {
+            (Statistic::Quantile(q), Ratio::Inflation) => level.and_then(|level| level.interval(q)),
+            _ => level.and_then(Level::mean_interval),
+        };
         let limit = times * unit_ns + rtt_ns;
         let basis = Basis {
             times,
             ratio,
             unit_ns,
+            unit_interval: interval.map(|(low, high)| (low - rtt_ns, high - rtt_ns)),
             rtt_ns,
             is_noise_floor: at_least_ns > limit,
         };
