@@ -78,7 +78,7 @@ fn a_web_service_is_planned_by_both_rules_and_the_larger_is_taken() {
         assert!(text.contains(part), "{text}\nlacks {part:?}");
     }
     assert!(
-        text.lines().all(|line| line.chars().count() <= 160),
+        text.lines().all(|line| line.chars().count() <= 130),
         "{text}"
     );
 }
@@ -197,7 +197,7 @@ fn a_timeout_says_which_it_is_and_why() {
         (Some(0.2), Some(1.0), 0.1 * 3.0, "3 P90", "no heavier"),
         (Some(0.5), Some(1.0), 0.5, "P99.9", "heavier"),
         (Some(0.5), Some(0.2), 0.2, "T", "in vain"),
-        (None, None, 0.1 * 3.0, "3 P90", "must not be above"),
+        (None, None, 0.1 * 3.0, "3 P90", "queue retention"),
     ] {
         let found = timeout(p99_9, retention);
         assert!(

@@ -23,6 +23,9 @@
 //! | fail a test when a build is slower than the last | [`Gate`], [`Comparison::assert`] |
 //! | know how long a run has to be before it is made | [`Preflight`] |
 //! | end early and keep the report | [`drive::Stop`] |
+//! | find how much a service carries | [`sweep::Sweep`], and [`Floor`] first |
+//! | know what kind of queue it is | [`sweep::Curve::diagnose`] |
+//! | see it break, and recover | [`resilience::Overload`] |
 //! | try an experiment before it costs hours | [`simulate::simulate`] |
 //!
 //! # Example

@@ -102,9 +102,10 @@ fn services_are_taken_for_what_they_are() {
         }
     }
     println!(
-        "{} wrong and {unsure} unsure of {}",
+        "{} wrong and {unsure} unsure of {}\n{}",
         wrong.len(),
-        names.len() as u64 * seeds
+        names.len() as u64 * seeds,
+        wrong.join("\n")
     );
     assert!(wrong.len() <= most, "{}", wrong.join("\n"));
     // Unsure is free, but no answer to everything.

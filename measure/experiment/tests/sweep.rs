@@ -6,7 +6,7 @@ mod simulated;
 
 use openloop_experiment::simulate::{Served, Simulated, Station, simulate};
 use openloop_experiment::sweep::{Capacity, Curve, Sweep, Zone};
-use openloop_experiment::{Plan, ProtocolError, Slo};
+use openloop_experiment::{Plan, ProtocolError, Slo, drive};
 use openloop_measurer::Outcome;
 use openloop_sched::{Offset, Ticket};
 use openloop_workload::Values;
@@ -268,4 +268,31 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
     assert!(refused(find("p99<=1s").counted("tokens", 0.0)).contains("above 0"));
     let longest = find("p99<=1s").longest(Duration::from_secs(5));
     let _ = longest;
+}
+
+/// The same on a driver, under the paused clock: what is stopped early ends the sweep.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_stopped_ends_the_sweep() {
+    let sweeper = Sweep::rates([10.0, 20.0, 30.0].map(per_second));
+    let base = base(10);
+    let mut runs = 0;
+    let trial = async |plan: &Plan| {
+        runs += 1;
+        let run = drive::shared(plan, |_: Ticket| async {});
+        let stop = run.stop_handle();
+        if runs == 2 {
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_secs(5)).await;
+                stop.stop();
+            });
+        }
+        run.await
+    };
+    let curve = sweeper.run(&base, trial).await.unwrap();
+    assert_eq!((curve.points().len(), runs), (2, 2));
+    let told = curve.warnings();
+    assert!(
+        told.iter().any(|told| told.contains("interrupted")),
+        "{told:?}"
+    );
 }

@@ -2,6 +2,7 @@
 
 use super::config::{ClusterConfig, Layout, Routing, Transfer};
 use super::engine::{Did, Engine};
+use super::event::{Event, EventKind};
 use super::link::Link;
 use super::record::{Completion, Record};
 use super::report::{EngineReport, Outcome};
@@ -12,40 +13,6 @@ use crate::CapacityError;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::time::Duration;
-
-/// Something that happened to a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Event {
-    /// When, from the start of the simulation.
-    pub at: Duration,
-    /// To which request.
-    pub id: u64,
-    /// What.
-    pub kind: EventKind,
-}
-
-/// What happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum EventKind {
-    /// A step took it in, again where it was preempted or handed over.
-    Admitted {
-        /// Of which engine.
-        engine: u32,
-        /// Blocks that it found in the cache.
-        cached_blocks: u32,
-    },
-    /// A token of the answer; the first has number 0.
-    Token {
-        /// Its number.
-        number: u32,
-    },
-    /// It lost its blocks and waits.
-    Preempted,
-    /// The last token was its last.
-    Finished(Completion),
-}
 
 /// Engines, and the requests that are under way in them.
 ///

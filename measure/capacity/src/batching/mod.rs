@@ -43,6 +43,7 @@ mod blocks;
 mod cluster;
 mod config;
 mod engine;
+mod event;
 mod link;
 mod record;
 mod report;
@@ -50,8 +51,9 @@ mod request;
 mod routing;
 mod sequence;
 
-pub use cluster::{Cluster, Event, EventKind};
+pub use cluster::Cluster;
 pub use config::{ClusterConfig, EngineConfig, Layout, Prefill, Routing, StepCost, Transfer};
+pub use event::{Event, EventKind};
 pub use record::Completion;
 pub use report::{EngineReport, Outcome};
 pub use request::{Refused, Request};

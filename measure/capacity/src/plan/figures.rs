@@ -22,7 +22,8 @@ use crate::sizing::KvShape;
 pub struct Figures {
     /// λ_peak, arrivals per second at the peak, of the whole service.
     pub peak: f64,
-    /// λ_knee, the rate at which the tail of one node departs from its floor.
+    /// λ_knee, the rate at which the tail of one node departs from its floor. Where a sweep has not reached it, the
+    /// highest rate of the sweep is a cautious one.
     pub knee: Option<f64>,
     /// λ_max, the highest rate that one node serves.
     pub highest_rate: Option<f64>,

@@ -11,6 +11,7 @@
 
 mod figures;
 mod item;
+mod nodes;
 mod steps;
 mod text;
 

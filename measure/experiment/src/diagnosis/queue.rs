@@ -208,7 +208,13 @@ fn several(facts: &Facts, notes: &mut Notes) -> Model {
         Short(shared)
     );
     let is_whole = (facts.parallel - servers).abs() < ONE * servers;
-    if points > 0 && is_whole && (1.0 / OFF..OFF).contains(&shared) {
+    if points == 0 && is_whole {
+        notes.evidence.push(format!(
+            "at none of the rates it kept up with does anybody wait to be seen, as behind {count} workers with one queue, and neither for a batch nor behind workers with a queue each"
+        ));
+        return Model::Workers { servers: count };
+    }
+    if is_whole && (1.0 / OFF..OFF).contains(&shared) {
         notes.evidence.push(said);
         return Model::Workers { servers: count };
     }

@@ -31,6 +31,9 @@ pub struct Counted {
 /// P99 of the knee, as a multiple of that at next to no load.
 const KNEE: f64 = 3.0;
 
+/// How exactly the floor is to be known.
+const VAGUE: f64 = 0.1;
+
 /// That of the cliff.
 const CLIFF: f64 = 10.0;
 
@@ -81,7 +84,8 @@ impl Curve {
     }
 
     /// λ_knee: the highest rate at which P99 is at most 3 times the floor. For another quantile or multiple ask for the
-    /// [capacity](Curve::capacity) within `p95<=2.5S`.
+    /// [capacity](Curve::capacity) within `p95<=2.5S`. The floor is taken for exact; where it is not, the
+    /// [warnings](Curve::warnings) say so.
     #[must_use]
     pub fn knee(&self) -> Capacity {
         self.within(KNEE)
@@ -229,7 +233,14 @@ impl Curve {
                 "no floor was measured, so there are neither ratios nor a knee: measure it first"
                     .to_owned(),
             ),
-            Some(floor) => warnings.extend(floor.faults().iter().chain(floor.warnings()).cloned()),
+            Some(floor) => {
+                warnings.extend(floor.faults().iter().chain(floor.warnings()).cloned());
+                warnings.extend(self.floor_is_vague());
+            }
+        }
+        let runs = self.points.iter().flat_map(Point::runs);
+        if runs.filter(|run| run.interrupted().is_some()).count() > 0 {
+            warnings.push("the sweep was interrupted: higher rates were not tried".to_owned());
         }
         for point in self.points.iter().filter(|point| !point.is_valid()) {
             warnings.push(format!(
@@ -238,6 +249,24 @@ impl Curve {
             ));
         }
         warnings
+    }
+}
+
+impl Curve {
+    /// Whether the knee is known no better than the floor is.
+    fn floor_is_vague(&self) -> Option<String> {
+        let level = self.floor.as_ref()?.level(None, &Metric::ResponseSlo)?;
+        let (value, (low, high)) = match self.ratio_in_use()? {
+            Ratio::Literal => (level.mean_ns, level.mean_interval()?),
+            Ratio::Inflation => (level.p99_ns, level.interval(Quantile::P99)?),
+        };
+        let off = (high - low) / 2.0 / value;
+        (off > VAGUE).then(|| {
+            format!(
+                "what ratios are ratios to is known to within {}, and so are they: give the floor more requests",
+                Percent(off)
+            )
+        })
     }
 }
 

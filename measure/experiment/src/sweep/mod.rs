@@ -194,7 +194,8 @@ impl Sweep {
         self
     }
 
-    /// Makes the sweep: `base` is the plan of each step but for its rate and seed, and `trial` runs a plan.
+    /// Makes the sweep: `base` is the plan of each step but for its rate and seed, and `trial` runs a plan. When a run is
+    /// [stopped](crate::drive::Stop) early, so is the sweep, and the curve ends there.
     ///
     /// # Errors
     /// When the options make no sense, a step cannot be planned, or a run does not come about.
@@ -209,6 +210,7 @@ impl Sweep {
             base,
             runs: 0,
             served_before: None,
+            interrupted: false,
         };
         let steady = base.phases().steady;
         let curve = |points, sought| Curve {
@@ -227,11 +229,11 @@ impl Sweep {
                     let mut point = steps.point(rate)?;
                     while point.runs().len() < self.runs
                         && point.dismissed().len() < TRIES
-                        && !point.was_stopped()
+                        && !steps.interrupted
                     {
                         point.add(steps.make(&point, steady, &mut trial).await?);
                     }
-                    let ends = point.is_saturated() || point.was_stopped();
+                    let ends = point.is_saturated() || steps.interrupted;
                     points.push(point);
                     if ends {
                         break;
@@ -256,9 +258,7 @@ impl Sweep {
                     longest: longest.unwrap_or(20 * steady),
                 };
                 let mut tried: Vec<Tried> = Vec::new();
-                while let Some(Next { rate, steady }) = search.next(&tried)
-                    && !tried.iter().any(|tried| tried.point.was_stopped())
-                {
+                while let Some(Next { rate, steady }) = search.next(&tried) {
                     let at = tried.partition_point(|tried| tried.point.per_second() < rate);
                     let is_new =
                         (tried.get(at)).is_none_or(|tried| tried.point.per_second() > rate);
@@ -270,6 +270,9 @@ impl Sweep {
                     let judgement = curve::judge(slo, self.floor.as_ref(), &point)
                         .map_err(ProtocolError::Options)?;
                     tried.insert(at, Tried { point, judgement });
+                    if steps.interrupted {
+                        break;
+                    }
                 }
                 let points = tried.into_iter().map(|tried| tried.point).collect();
                 Ok(curve(points, Some(slo.clone())))
@@ -352,6 +355,8 @@ struct Steps<'a> {
     runs: usize,
     /// The share of what was offered that was served at the first rate.
     served_before: Option<f64>,
+    /// Whether a run was stopped early, and so the sweep.
+    interrupted: bool,
 }
 
 impl Steps<'_> {
@@ -386,6 +391,7 @@ impl Steps<'_> {
             run: self.runs,
             source,
         })?;
+        self.interrupted |= run.interrupted().is_some();
         if self.served_before.is_none() && run.validity().is_valid() {
             let offered = run.offered_per_second().filter(|offered| *offered > 0.0);
             self.served_before = run

@@ -84,12 +84,6 @@ impl Point {
         !self.runs.is_empty()
     }
 
-    /// Whether one of its runs was stopped before its end.
-    pub(super) fn was_stopped(&self) -> bool {
-        let mut runs = self.runs.iter().chain(&self.dismissed);
-        runs.any(|run| run.interrupted().is_some())
-    }
-
     /// How long was measured.
     #[must_use]
     pub fn steady(&self) -> Duration {

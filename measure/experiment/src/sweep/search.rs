@@ -179,7 +179,8 @@ impl Search {
             .iter()
             .filter(|tried| tried.point.is_valid() && !tried.point.is_saturated())
             .filter_map(|tried| Some((tried.rate(), tried.tightest()?.0)));
-        let (mut below, mut above): (Option<(f64, f64)>, Option<(f64, f64)>) = (None, None);
+        // The last that is well below the limit, and the first well above it or else the last of all.
+        let (mut below, mut above) = (None, None);
         for (rate, share) in known {
             if share <= 0.8 {
                 below = Some((rate, share));
