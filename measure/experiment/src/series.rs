@@ -100,15 +100,33 @@ pub struct Series {
 
 impl Series {
     pub(crate) fn of<'a>(windows: impl IntoIterator<Item = &'a Section>, metric: &Metric) -> Self {
-        let windows: Vec<_> = windows
-            .into_iter()
-            .map(|window| metric.of(window))
-            .collect();
+        let windows = windows.into_iter().map(|window| metric.of(window));
+        Series::of_windows(windows.collect())
+    }
+
+    /// Of what was measured in each window: as a report keeps it, or merged.
+    #[must_use]
+    pub fn of_windows(windows: Vec<Population>) -> Self {
         let mut whole = Population::new();
         for window in &windows {
             whole.merge(window);
         }
         Series { whole, windows }
+    }
+
+    /// Of what was measured in the whole steady phase, where its windows are not known: there are no intervals then.
+    #[must_use]
+    pub fn of_whole(whole: Population) -> Self {
+        Series {
+            whole,
+            windows: Vec::new(),
+        }
+    }
+
+    /// The windows of the steady phase, in order; empty where they are not known.
+    #[must_use]
+    pub fn windows(&self) -> &[Population] {
+        &self.windows
     }
 
     /// The whole steady phase.

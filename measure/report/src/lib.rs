@@ -41,12 +41,16 @@
 //! prints it as "≥ x".
 #![forbid(unsafe_code)]
 
+mod hdr;
+mod html;
 mod json;
 mod progress;
 mod report;
 pub mod schema;
 mod text;
+mod words;
 
+pub use hdr::DecodeError;
 pub use json::ReadError;
 pub use progress::{Progress, ProgressTarget};
 pub use report::Report;

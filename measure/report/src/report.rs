@@ -2,11 +2,13 @@
 
 use crate::schema::{
     self, Arrivals, Backlog, Closed, Environment, Generator, Health, Interval, Kind, Latency,
-    Limits, Objective, PhaseArrivals, Sessions, Summary, Validity, WorstWindow, finite, nanos,
+    Limits, Merged, Objective, PhaseArrivals, Sessions, Shard, Summary, Validity, WorstWindow,
+    finite, nanos,
 };
 use openloop_experiment::{Judgement, Run};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 /// The report of a run: everything that is shown, written, compared and merged.
 ///
@@ -28,6 +30,15 @@ pub struct Report {
     /// The command line that made it.
     #[serde(default)]
     pub command: Option<String>,
+    /// When the run began, by the wall clock: `2026-11-30T08:14:05.120Z`.
+    #[serde(default)]
+    pub started_at: Option<String>,
+    /// Which part of a run it is, where several processes share one.
+    #[serde(default)]
+    pub shard: Option<Shard>,
+    /// Of which reports it was merged, if it was.
+    #[serde(default)]
+    pub merged: Option<Merged>,
     /// `open`, `partly_open` or `closed`.
     #[serde(rename = "loop")]
     pub loop_kind: String,
@@ -126,6 +137,9 @@ impl Report {
             title: None,
             target: None,
             command: None,
+            started_at: None,
+            shard: None,
+            merged: None,
             loop_kind: run.loop_kind().name().to_owned(),
             asked_rate: run.asked_per_second().and_then(finite),
             offered_rate: run.offered_per_second().and_then(finite),
@@ -139,14 +153,14 @@ impl Report {
             outcomes: schema::by_class(snapshot.outcomes()),
             latency: Latency::of(|metric| run.series(&metric)),
             kinds: Kind::all(run),
-            metrics: schema::metrics(&steady, |metric| run.series(&metric)),
+            metrics: schema::metrics(&steady, |metric| Summary::of(&run.series(&metric))),
             counts: schema::named(&steady),
             validity: Validity::of(run.validity()),
             floor: None,
             slo: None,
             backlog: Backlog::of(run),
             worst_window: WorstWindow::of(run),
-            timeline: snapshot.timeline().iter().map(Interval::of).collect(),
+            timeline: Interval::all(run),
             environment: Some(Environment::of(run)),
             generator: Some(Generator::of(run)),
             health: Some(Health::of(run)),
@@ -177,6 +191,24 @@ impl Report {
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
+        self
+    }
+
+    /// The same with the instant at which the run began, by the wall clock.
+    #[must_use]
+    pub fn with_started_at(mut self, at: SystemTime) -> Self {
+        // A clock that is set before 1970 has no text.
+        self.started_at = at
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .is_ok()
+            .then(|| humantime::format_rfc3339_millis(at).to_string());
+        self
+    }
+
+    /// The same as part `index`, from 0, of a run that `count` processes share.
+    #[must_use]
+    pub fn with_shard(mut self, index: u64, count: u64) -> Self {
+        self.shard = Some(Shard { index, count });
         self
     }
 

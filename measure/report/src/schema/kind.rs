@@ -57,8 +57,10 @@ impl Kind {
             share: finite(counts.scheduled as f64 / all.scheduled as f64),
             arrivals: counts.into(),
             outcomes: by_class(of_kind.outcomes()),
-            latency: Latency::of(|metric| run.series_of(kind, &metric)),
-            metrics: metrics(&steady, |metric| run.series_of(kind, &metric)),
+            latency: Latency::of_kind(|metric| run.series_of(kind, &metric)),
+            metrics: metrics(&steady, |metric| {
+                Summary::without_windows(&run.series_of(kind, &metric))
+            }),
             counts: named(&steady),
         }
     }
@@ -81,9 +83,9 @@ pub(crate) fn by_class(
 /// The named durations of a section.
 pub(crate) fn metrics(
     section: &measurer::Section,
-    series: impl Fn(Metric) -> openloop_experiment::Series,
+    summary: impl Fn(Metric) -> Option<Summary>,
 ) -> BTreeMap<String, Option<Summary>> {
-    let summary = |name: &str| Summary::of(&series(Metric::Named(name.to_owned())));
+    let summary = |name: &str| summary(Metric::Named(name.to_owned()));
     section
         .metrics()
         .map(|(name, _)| (name.to_owned(), summary(name)))

@@ -27,8 +27,36 @@ pub struct Latency {
 }
 
 impl Latency {
+    /// Of a run.
     pub(crate) fn of(series: impl Fn(Metric) -> Series) -> Self {
-        let summary = |metric| Summary::of(&series(metric));
+        Latency::all(|metric| Summary::of(&series(metric)))
+    }
+
+    /// Of one of many kinds: the windows of what the generator and the wire did are left out, for the sake of the size.
+    pub(crate) fn of_kind(series: impl Fn(Metric) -> Series) -> Self {
+        use Metric::{Response, ResponseOk, ResponseSlo};
+        Latency::all(|metric| match metric {
+            Response | ResponseOk | ResponseSlo => Summary::of(&series(metric)),
+            _ => Summary::without_windows(&series(metric)),
+        })
+    }
+
+    /// Each latency by its name, in the order of the fields.
+    #[must_use]
+    pub fn by_name(&self) -> [(&'static str, Option<&Summary>); 8] {
+        [
+            ("response", self.response.as_ref()),
+            ("response_ok", self.response_ok.as_ref()),
+            ("response_slo", self.response_slo.as_ref()),
+            ("service", self.service.as_ref()),
+            ("exchange", self.exchange.as_ref()),
+            ("schedule_delay", self.schedule_delay.as_ref()),
+            ("lag", self.lag.as_ref()),
+            ("pickup", self.pickup.as_ref()),
+        ]
+    }
+
+    fn all(summary: impl Fn(Metric) -> Option<Summary>) -> Self {
         Latency {
             response: summary(Metric::Response),
             response_ok: summary(Metric::ResponseOk),

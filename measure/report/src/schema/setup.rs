@@ -117,3 +117,23 @@ impl Sessions {
         })
     }
 }
+
+/// Which part of a run a report is of, where several processes share one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Shard {
+    /// Which one, from 0.
+    pub index: u64,
+    /// How many there are.
+    pub count: u64,
+}
+
+/// Of which reports a report was merged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Merged {
+    /// What they are of each other: `runs`, one after another, or `shards` of one run.
+    pub of: String,
+    /// How many there were.
+    pub reports: u64,
+}

@@ -6,7 +6,6 @@ mod latency;
 mod page;
 mod style;
 mod table;
-pub(crate) mod units;
 mod verdict;
 
 pub use style::TextStyle;
