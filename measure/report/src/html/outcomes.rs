@@ -43,7 +43,7 @@ fn bar(arrivals: &Arrivals, title: &str, is_shown: impl Fn(&str) -> bool) -> Mar
                         @let share = *n as f64 / all;
                         @let tip = format!("{}: {} ({})", name.replace('_', " "), count(*n), percent(share));
                         span class={ "o-" (name.replace('_', "-")) } style=(format!("flex-grow:{:.6}", share)) data-tip=(tip) title=(tip) {
-                            @if share > 0.12 { (name.replace('_', " ")) " " (percent(share)) }
+                            @if share > 0.2 { (name.replace('_', " ")) " " (percent(share)) }
                         }
                     }
                 }

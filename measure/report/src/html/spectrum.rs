@@ -4,7 +4,7 @@ use super::Section;
 use super::chart::{Band, DataTable, Line, Panel, Point, Row, Scale, XAxis, YAxis, figure};
 use crate::Report;
 use crate::schema::Summary;
-use crate::words::latency::{bounded_value, naive};
+use crate::words::latency::bounded_value;
 use crate::words::units::Ns;
 use maud::html;
 use openloop_measurer::{Population, Quantile, Value};
@@ -51,7 +51,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
         .map(|(summary, ..)| summary.population())
         .collect();
     let body = match populations {
-        Ok(populations) => drawn(report, &shown, &populations),
+        Ok(populations) => drawn(&shown, &populations),
         Err(why) => html! { p.note { "The histograms of this report cannot be drawn: " (why) } },
     };
     Some(Section {
@@ -62,7 +62,6 @@ pub(super) fn section(report: &Report) -> Option<Section> {
 }
 
 fn drawn(
-    report: &Report,
     shown: &[(&Summary, &'static str, &'static str)],
     populations: &[Population],
 ) -> maud::Markup {
@@ -108,12 +107,12 @@ fn drawn(
             .collect(),
         stack: None,
         shades: &[],
+        names_shades: false,
         lines,
     };
     html! {
         p.lead { "One in how many waited longer: each step to the right is a rarer and slower request." }
         (figure("Percentile spectrum", &x, std::slice::from_ref(&panel), &table(shown, populations, &steps, &x)))
-        @if let Some(naive) = naive(report) { p.note { "In short: " (naive.text) "." } }
     }
 }
 
@@ -170,8 +169,8 @@ fn band(response: &Summary, most: u64) -> Option<Band> {
             Some((*step, *low as f64, *high as f64))
         })
         .collect();
-    (points.len() > 1).then(|| Band {
-        name: "95 % interval of the response".to_owned(),
+    (!points.is_empty()).then(|| Band {
+        name: "95 % intervals of the response".to_owned(),
         style: "c1",
         points,
     })

@@ -189,6 +189,7 @@ fn panel<'a>(
         bands: Vec::new(),
         stack: None,
         shades,
+        names_shades: false,
     }
 }
 
@@ -209,7 +210,10 @@ fn rates<'a>(points: &[Spot], shades: &'a [Shade]) -> Panel<'a> {
         lines.insert(0, line("asked", "c0", points, |spot| spot.asked));
     }
     let y = YAxis::Count(Scale::from_zero(most(&lines)));
-    panel("Rate, per second", y, 0.8, lines, shades)
+    Panel {
+        names_shades: true,
+        ..panel("Rate, per second", y, 0.8, lines, shades)
+    }
 }
 
 fn latencies<'a>(points: &[Spot], shades: &'a [Shade]) -> Panel<'a> {

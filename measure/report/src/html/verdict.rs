@@ -2,6 +2,7 @@
 
 use super::page::{class, sign};
 use crate::Report;
+use crate::schema::Finding;
 use crate::words::latency::{cell, interval, naive};
 use crate::words::units::{count, percent, rate};
 use crate::words::verdict::{limits, load, other_reasons, reservations, tone_of};
@@ -56,8 +57,9 @@ fn objective(report: &Report) -> Markup {
         @if report.slo.is_some() {
             ul.findings {
                 @for finding in findings {
-                    li class=(class(tone_of(finding))) {
-                        span.sign aria-hidden="true" { (sign(tone_of(finding))) }
+                    @let tone = tone(report, finding);
+                    li class=(class(tone)) {
+                        span.sign aria-hidden="true" { (sign(tone)) }
                         b { (finding.verdict) }
                         span { code { (finding.bound) } " " (finding.why) }
                     }
@@ -67,6 +69,14 @@ fn objective(report: &Report) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// What holds of an invalid run is no good news.
+fn tone(report: &Report, finding: &Finding) -> Tone {
+    match report.validity.valid {
+        true => tone_of(finding),
+        false => Tone::Plain,
     }
 }
 

@@ -27,16 +27,18 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// Of a run.
+    /// Of a run. The windows are kept of what is judged and compared, for the sake of the size.
     pub(crate) fn of(series: impl Fn(Metric) -> Series) -> Self {
-        Latency::all(|metric| Summary::of(&series(metric)))
+        Latency::all(|metric| match metric {
+            Metric::Response | Metric::ResponseSlo => Summary::of(&series(metric)),
+            _ => Summary::without_windows(&series(metric)),
+        })
     }
 
-    /// Of one of many kinds: the windows of what the generator and the wire did are left out, for the sake of the size.
+    /// Of one of many kinds, likewise.
     pub(crate) fn of_kind(series: impl Fn(Metric) -> Series) -> Self {
-        use Metric::{Response, ResponseOk, ResponseSlo};
         Latency::all(|metric| match metric {
-            Response | ResponseOk | ResponseSlo => Summary::of(&series(metric)),
+            Metric::ResponseSlo => Summary::of(&series(metric)),
             _ => Summary::without_windows(&series(metric)),
         })
     }

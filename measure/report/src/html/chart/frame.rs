@@ -9,8 +9,8 @@ pub(in super::super) struct Frame {
     pub(super) right: f64,
     pub(super) top: f64,
     pub(super) bottom: f64,
-    /// How many numbers fit along the horizontal axis.
-    pub(super) x_ticks: usize,
+    /// How far apart the numbers along the horizontal axis are at least.
+    pub(super) apart: f64,
 }
 
 impl Frame {
@@ -21,7 +21,7 @@ impl Frame {
         right: 16.0,
         top: 10.0,
         bottom: 26.0,
-        x_ticks: 12,
+        apart: 56.0,
     };
 
     pub(super) const NARROW: Frame = Frame {
@@ -31,7 +31,7 @@ impl Frame {
         right: 10.0,
         top: 8.0,
         bottom: 24.0,
-        x_ticks: 5,
+        apart: 48.0,
     };
 
     /// The same, higher or lower.
@@ -40,6 +40,11 @@ impl Frame {
             height: self.height * height,
             ..self
         }
+    }
+
+    /// The share of the horizontal axis by which its numbers are apart at least.
+    pub(super) fn gap(&self) -> f64 {
+        self.apart / (self.width - self.left - self.right)
     }
 
     /// Of a place from 0 to 1 along the horizontal axis.

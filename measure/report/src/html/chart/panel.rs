@@ -26,7 +26,7 @@ pub(in super::super) struct Line {
     pub(in super::super) points: Vec<Point>,
 }
 
-/// An area between two lines: an interval.
+/// Intervals: a bar at each place for which there is one. Between them nothing is known, so nothing is drawn.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Band {
     pub(in super::super) name: String,
@@ -86,6 +86,8 @@ pub(in super::super) struct Panel<'a> {
     pub(in super::super) bands: Vec<Band>,
     pub(in super::super) stack: Option<Stack>,
     pub(in super::super) shades: &'a [Shade],
+    /// Whether the stretches are named.
+    pub(in super::super) names_shades: bool,
 }
 
 /// Arrows stand at least so many pixels apart.
@@ -135,7 +137,7 @@ impl Panel<'_> {
                         line x1=(px(left)) x2=(px(right)) y1=(y) y2=(y) {}
                         text.y x=(px(left - 7.0)) y=(y) { (text) }
                     }
-                    @for (place, text) in x.ticks(frame.x_ticks) {
+                    @for (place, text) in x.ticks(frame.gap()) {
                         @let at = px(frame.x(*place));
                         line.tick x1=(at) x2=(at) y1=(px(bottom)) y2=(px(bottom + 4.0)) {}
                         text class=(anchor(*place)) x=(at) y=(px(bottom + 16.0)) { (text) }
@@ -167,7 +169,7 @@ impl Panel<'_> {
         let (top, bottom) = (frame.y(1.0), frame.y(0.0));
         let class = if shade.is_steady { "steady" } else { "outside" };
         // About as wide as a letter is.
-        let fits = shade.name.chars().count() as f64 * 6.4 + 8.0 < to - from;
+        let fits = self.names_shades && shade.name.chars().count() as f64 * 6.4 + 8.0 < to - from;
         html! {
             rect class=(class) x=(px(from)) width=(px(to - from)) y=(px(top)) height=(px(bottom - top)) {
                 title { (shade.name) }
@@ -177,23 +179,19 @@ impl Panel<'_> {
     }
 
     fn area(&self, band: &Band, frame: &Frame, x: &XAxis) -> String {
-        let at = |place: f64, value: f64| {
-            (
-                frame.x(x.scale.place(place)),
-                frame.y(self.y.scale().place(value)),
-            )
-        };
-        let lower = band.points.iter().map(|(place, low, _)| at(*place, *low));
-        let upper = band
-            .points
-            .iter()
-            .rev()
-            .map(|(place, _, high)| at(*place, *high));
         let mut path = String::new();
-        for (index, (x, y)) in lower.chain(upper).enumerate() {
-            step(&mut path, if index == 0 { 'M' } else { 'L' }, x, y);
+        for (place, low, high) in &band.points {
+            let at = frame.x(x.scale.place(*place));
+            let [low, high] = [low, high].map(|value| frame.y(self.y.scale().place(*value)));
+            // An interval that is next to nothing must be seen as one.
+            let (low, high) = match low - high < 2.0 {
+                true => (low + 1.0, high - 1.0),
+                false => (low, high),
+            };
+            let (left, right) = ((at - 5.0).max(frame.x(0.0)), (at + 5.0).min(frame.x(1.0)));
+            // Writing into a String cannot fail.
+            let _ = write!(path, "M{left:.1} {low:.1}V{high:.1}H{right:.1}V{low:.1}Z");
         }
-        path.push('Z');
         path
     }
 

@@ -136,10 +136,12 @@ pub(in super::super) struct XAxis {
 }
 
 impl XAxis {
-    /// The numbers that fit.
-    pub(super) fn ticks(&self, count: usize) -> &[(f64, String)] {
-        let fits = self.ticks.iter().find(|ticks| ticks.len() <= count);
-        fits.or(self.ticks.last()).map_or(&[], Vec::as_slice)
+    /// The most numbers that stand at least the share `gap` of the axis apart.
+    pub(super) fn ticks(&self, gap: f64) -> &[(f64, String)] {
+        let fits =
+            |ticks: &&Vec<(f64, String)>| ticks.windows(2).all(|pair| pair[1].0 - pair[0].0 >= gap);
+        let found = self.ticks.iter().find(fits).or(self.ticks.last());
+        found.map_or(&[], Vec::as_slice)
     }
 }
 
@@ -246,7 +248,7 @@ mod tests {
     fn times_are_written_in_the_unit_that_fits() {
         let axis = axis_time(3600e9);
         assert_eq!(
-            axis.ticks(5),
+            axis.ticks(0.2),
             [
                 (0.0, "0".to_owned()),
                 (0.5, "30 min".to_owned()),
@@ -254,9 +256,9 @@ mod tests {
             ]
         );
         assert_eq!(
-            texts(axis_time(45e9).ticks(5)),
+            texts(axis_time(45e9).ticks(0.2)),
             ["0", "15 s", "30 s", "45 s"]
         );
-        assert_eq!(texts(axis_time(0.2e9).ticks(12))[1], "50 ms");
+        assert_eq!(texts(axis_time(0.2e9).ticks(0.1))[1], "50 ms");
     }
 }
