@@ -42,6 +42,7 @@
 #![forbid(unsafe_code)]
 
 mod hdr;
+pub mod hlog;
 mod html;
 mod json;
 mod progress;

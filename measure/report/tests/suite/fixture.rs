@@ -206,3 +206,20 @@ pub(crate) fn on_any_machine(mut report: Report) -> Report {
     }
     report
 }
+
+/// An open loop at 20/s on a service that takes 100 ms, but 300 ms between two seconds of the run, and a millisecond more
+/// for each request that came since.
+pub(crate) async fn slow_between(from: u64, to: u64) -> Run {
+    let work = move |ticket: openloop_sched::Ticket| {
+        let since = ticket.intended.as_nanos().checked_sub(from * 1_000_000_000);
+        let until = ticket.intended.as_nanos() < to * 1_000_000_000;
+        // 50 ms lie between two.
+        let slow = since
+            .filter(|_| until)
+            .map(|since| 300 + since / 50_000_000);
+        sleep(ms(slow.unwrap_or(100)))
+    };
+    drive::shared(&open(20.0).build().unwrap(), work)
+        .await
+        .unwrap()
+}

@@ -7,6 +7,7 @@
 
 mod fixture;
 mod golden;
+mod hlog;
 mod json;
 mod progress;
 mod text;

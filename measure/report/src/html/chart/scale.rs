@@ -248,7 +248,7 @@ mod tests {
     fn times_are_written_in_the_unit_that_fits() {
         let axis = axis_time(3600e9);
         assert_eq!(
-            axis.ticks(0.2),
+            axis.ticks(0.3),
             [
                 (0.0, "0".to_owned()),
                 (0.5, "30 min".to_owned()),
