@@ -45,6 +45,7 @@ mod hdr;
 pub mod hlog;
 mod html;
 mod json;
+mod merge;
 mod progress;
 mod report;
 pub mod schema;
@@ -53,6 +54,7 @@ mod words;
 
 pub use hdr::DecodeError;
 pub use json::ReadError;
+pub use merge::MergeError;
 pub use progress::{Progress, ProgressTarget};
 pub use report::Report;
 pub use text::TextStyle;

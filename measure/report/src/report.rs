@@ -14,6 +14,7 @@ use std::time::SystemTime;
 ///
 /// A plain value: what a renderer prints stands here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Report {
     /// `openloop.report/1.0`.

@@ -12,6 +12,7 @@ pub const UNLABELLED: &str = "";
 
 /// The arrivals of one kind of request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Kind {
     /// Its part of all arrivals of the run, from 0 to 1; `None` if there were none at all.

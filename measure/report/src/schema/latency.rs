@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The latencies of every report, over the steady phase. `null` where nothing was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Latency {
     /// What users waited, from the intended instant: every arrival; those without an end are lower bounds.

@@ -29,6 +29,9 @@ pub use summary::Summary;
 pub use timeline::Interval;
 pub use validity::{Check, Validity};
 
+#[cfg(test)]
+mod published;
+
 pub(crate) use kind::{by_class, metrics, named};
 use std::time::Duration;
 

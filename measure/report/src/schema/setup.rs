@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The limits on each arrival.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Limits {
     /// How many could be in flight at once; `None` without a limit.
@@ -44,6 +45,7 @@ impl Limits {
 
 /// The users of a closed loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Closed {
     /// How many there were.
@@ -68,6 +70,7 @@ impl Closed {
 ///
 /// Always `started = finished + ended_early + unfinished`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Sessions {
     /// Sessions per second, as asked; `None` for a profile or a trace, which have no one rate.
@@ -120,6 +123,7 @@ impl Sessions {
 
 /// Which part of a run a report is of, where several processes share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Shard {
     /// Which one, from 0.
@@ -130,6 +134,7 @@ pub struct Shard {
 
 /// Of which reports a report was merged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Merged {
     /// What they are of each other: `runs`, one after another, or `shards` of one run.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What is exact of the measured values and of the lower bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Parts {
     /// Of the measured values, if there are any.
@@ -18,6 +19,7 @@ pub struct Parts {
 
 /// What is exact of one histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Part {
     /// How many values.
@@ -38,6 +40,21 @@ pub struct Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digits(pub u128);
 
+#[cfg(test)]
+impl schemars::JsonSchema for Digits {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Digits".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "pattern": "^[0-9]+$",
+            "description": "A whole number that is too large for the numbers of most JSON readers."
+        })
+    }
+}
+
 impl Serialize for Digits {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(&self.0)
@@ -57,6 +74,7 @@ impl<'de> Deserialize<'de> for Digits {
 
 /// One tenth of the steady phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Window {
     /// The measured values, encoded as those of the whole.

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 ///
 /// There is none where nothing was measured: the whole is `null`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Summary {
     /// How many values there are, lower bounds among them.

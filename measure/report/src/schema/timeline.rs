@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Counts stand at their own instants, latencies at the intended one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Interval {
     /// First instant, in nanoseconds of the run.
@@ -69,6 +70,53 @@ impl Interval {
     #[must_use]
     pub fn errors(&self) -> u64 {
         self.ended.scheduled.saturating_sub(self.ended.ok)
+    }
+
+    /// The same interval of several shards; `None` where counts are too large to be added up.
+    ///
+    /// The median and the 99th percentile are left out: percentiles cannot be merged.
+    pub(crate) fn merged(same: &[&Interval]) -> Option<Self> {
+        let first = same.first()?;
+        let sum = |of: fn(&Interval) -> u64| {
+            same.iter()
+                .try_fold(0_u64, |sum, interval| sum.checked_add(of(interval)))
+        };
+        let is_bound = |interval: &Interval| interval.at_least.contains("max_ns");
+        let max = same
+            .iter()
+            .filter_map(|interval| Some((is_bound(interval), interval.max_ns?)));
+        let max = max.max_by_key(|(is_bound, ns)| (*is_bound, *ns));
+        let mut at_least = LowerBounds::default();
+        if max.is_some_and(|(is_bound, _)| is_bound) {
+            at_least.add("max_ns");
+        }
+        // The largest there is may be a measured one, and yet the truth lie above it.
+        let max_ns = same.iter().filter_map(|interval| interval.max_ns).max();
+        Some(Interval {
+            from_ns: first.from_ns,
+            to_ns: first.to_ns,
+            asked_rate: first.asked_rate,
+            arrivals: sum(|interval| interval.arrivals)?,
+            fired: sum(|interval| interval.fired)?,
+            dispatched: sum(|interval| interval.dispatched)?,
+            ended: Arrivals {
+                scheduled: sum(|interval| interval.ended.scheduled)?,
+                ok: sum(|interval| interval.ended.ok)?,
+                failed: sum(|interval| interval.ended.failed)?,
+                timed_out: sum(|interval| interval.ended.timed_out)?,
+                rejected: sum(|interval| interval.ended.rejected)?,
+                shed: sum(|interval| interval.ended.shed)?,
+                abandoned: sum(|interval| interval.ended.abandoned)?,
+                unsent: sum(|interval| interval.ended.unsent)?,
+                ..Arrivals::default()
+            },
+            in_flight: sum(|interval| interval.in_flight)?,
+            p50_ns: None,
+            p99_ns: None,
+            max_ns,
+            at_least,
+            max_lag_ns: same.iter().filter_map(|interval| interval.max_lag_ns).max(),
+        })
     }
 
     fn of(recorded: &Recorded) -> Self {

@@ -256,7 +256,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            texts(axis_time(45e9).ticks(0.2)),
+            texts(axis_time(45e9).ticks(0.3)),
             ["0", "15 s", "30 s", "45 s"]
         );
         assert_eq!(texts(axis_time(0.2e9).ticks(0.1))[1], "50 ms");
