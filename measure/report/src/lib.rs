@@ -41,20 +41,26 @@
 //! prints it as "≥ x".
 #![forbid(unsafe_code)]
 
+mod compare;
+mod csv;
 mod hdr;
 pub mod hlog;
 mod html;
 mod json;
+mod markdown;
 mod merge;
 mod progress;
+mod prometheus;
 mod report;
 pub mod schema;
 mod text;
 mod words;
 
+pub use compare::{Change, ChangeUnit, ChangeVerdict, Comparison};
 pub use hdr::DecodeError;
 pub use json::ReadError;
 pub use merge::MergeError;
 pub use progress::{Progress, ProgressTarget};
+pub use prometheus::write_prometheus;
 pub use report::Report;
 pub use text::TextStyle;

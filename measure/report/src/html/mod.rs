@@ -2,6 +2,7 @@
 
 mod archive;
 mod chart;
+mod compare;
 mod kinds;
 mod latencies;
 mod outcomes;

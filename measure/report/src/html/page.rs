@@ -20,7 +20,28 @@ pub(super) fn page(report: &Report, sections: &[Section]) -> io::Result<Markup> 
         true => "",
         false => "invalid",
     };
-    Ok(html! {
+    let archive = archive::embedded(report)?;
+    let body = html! {
+        (verdict::head(report))
+        nav aria-label="Sections" {
+            @for section in sections { a href={ "#" (section.id) } { (section.title) } }
+        }
+        (verdict::summary(report))
+        @for section in sections {
+            section id=(section.id) {
+                h2 { (section.title) }
+                (section.body)
+            }
+        }
+        (footer(report))
+        (archive)
+    };
+    Ok(shell(&title, class, &body))
+}
+
+/// A whole page: everything that it needs is inside.
+pub(super) fn shell(title: &str, class: &str, body: &Markup) -> Markup {
+    html! {
         (DOCTYPE)
         html lang="en" {
             head {
@@ -32,25 +53,11 @@ pub(super) fn page(report: &Report, sections: &[Section]) -> io::Result<Markup> 
                 style { (PreEscaped(STYLE)) }
             }
             body class=(class) {
-                main {
-                    (verdict::head(report))
-                    nav aria-label="Sections" {
-                        @for section in sections { a href={ "#" (section.id) } { (section.title) } }
-                    }
-                    (verdict::summary(report))
-                    @for section in sections {
-                        section id=(section.id) {
-                            h2 { (section.title) }
-                            (section.body)
-                        }
-                    }
-                    (footer(report))
-                }
-                (archive::embedded(report)?)
+                main { (body) }
                 script { (PreEscaped(SCRIPT)) }
             }
         }
-    })
+    }
 }
 
 fn footer(report: &Report) -> Markup {

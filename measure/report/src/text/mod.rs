@@ -1,6 +1,7 @@
 //! A report as text for people at a terminal.
 
 mod books;
+mod compare;
 mod kinds;
 mod latency;
 mod page;

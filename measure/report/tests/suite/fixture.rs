@@ -4,9 +4,10 @@
 //! the generator's allowance of 2 %.
 
 use openloop_experiment::{Lifecycle, Plan, PlanBuilder, Run, Step, drive, in_sessions, labelled};
-use openloop_measurer::{Describe, Details, Kind, Verdict};
+use openloop_measurer::{Describe, Details, Kind, Population, Verdict};
 use openloop_report::Report;
 use openloop_sched::{Arrivals, Rate};
+use openloop_workload::Values;
 use openloop_workload::sessions::Sessions;
 use std::sync::Arc;
 use std::time::Duration;
@@ -222,4 +223,23 @@ pub(crate) async fn slow_between(from: u64, to: u64) -> Run {
     drive::shared(&open(20.0).build().unwrap(), work)
         .await
         .unwrap()
+}
+
+/// Ten windows of 2000 exponential responses each, of a mean that drifts a little from window to window.
+pub(crate) fn in_windows(factor: f64, seed: u64) -> Vec<Population> {
+    let (law, drift): (Values, Values) = (
+        "exponential:10e6".parse().unwrap(),
+        "lognormal:mean=1,cv=0.05".parse().unwrap(),
+    );
+    let window = |index: u64| {
+        let mut population = Population::new();
+        let level = factor * drift.value(seed + 77, index);
+        for k in 0..2000 {
+            population
+                .exact
+                .record((law.value(seed, index * 2000 + k) * level) as u64);
+        }
+        population
+    };
+    (0..10).map(window).collect()
 }
