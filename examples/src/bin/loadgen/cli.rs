@@ -4,6 +4,7 @@ use crate::arrivals::Source;
 use crate::exit;
 #[cfg(feature = "http")]
 use crate::http::HttpArgs;
+use crate::report::ReportArgs;
 use crate::sample::SampleArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use openloop_experiment::{Slo, TimeoutFrom, Validity};
@@ -31,6 +32,10 @@ pub(crate) enum Command {
     #[cfg(feature = "http")]
     #[command(after_help = format!("{}\n\n{}", crate::http::KEYS, exit::HELP))]
     Http(Box<HttpArgs>),
+
+    /// Show, merge or compare reports and interval logs: loadgen report run.json --html run.html
+    #[command(after_help = crate::report::HELP)]
+    Report(Box<ReportArgs>),
 
     /// Show what a sampler draws before it is used: loadgen sample keys zipf:1e6:0.99
     Sample(Box<SampleArgs>),
@@ -209,6 +214,18 @@ pub(crate) struct OutputArgs {
     /// Writes the whole report as JSON to this file; - is the standard output, instead of the text
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+
+    /// Writes one page with charts to this file, which needs no other and holds the whole report
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Writes the histograms to this file as an HdrHistogram interval log, by outcome and metric
+    #[arg(long, value_name = "FILE")]
+    pub(crate) hlog: Option<PathBuf>,
+
+    /// Writes a summary for a comment on a pull request to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
 
     /// No progress and no text; the exit status and the files remain
     #[arg(long)]

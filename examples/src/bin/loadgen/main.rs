@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! loadgen http http://service.test/ --rate 2000 --slo "p99<=100ms" --json report.json
+//! loadgen report report.json --html report.html
 //! loadgen sample keys zipf:1e6:0.99
 //! ```
 //!
 //! [`cli`] reads the flags, [`plan`] makes a plan of them, [`run`] carries it out. What differs between protocols is
-//! behind the trait [`protocol::Protocol`], one file each. [`sample`] shows what keys, values, mixes and traces are. The
+//! behind the trait [`protocol::Protocol`], one file each. [`report`] shows, merges and compares what was written. [`sample`] shows what keys, values, mixes and traces are. The
 //! exit status says what came out: see [`exit::Status`].
 #![forbid(unsafe_code)]
 
@@ -22,6 +23,7 @@ mod plan;
 mod preview;
 mod protocol;
 mod quality;
+mod report;
 mod run;
 mod sample;
 mod shares;
@@ -48,6 +50,7 @@ fn load(cli: &Cli) -> Result<Status, Failure> {
             let protocol = http::HttpLoad::new(arguments)?;
             runtime()?.block_on(run::run(protocol, &arguments.load))
         }
+        Command::Report(arguments) => report::run(arguments),
         Command::Sample(arguments) => sample::run(arguments),
     }
 }

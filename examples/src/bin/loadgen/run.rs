@@ -30,11 +30,14 @@ pub(crate) async fn run<P: Protocol>(protocol: P, load: &LoadArgs) -> Result<Sta
     let command = command::shown(std::env::args_os());
     let run = carry_out(protocol, &plan, load).await?;
     let judgement = load.verdict.slo.as_ref().map(|slo| slo.judge(&run));
-    let mut report = Report::new(&run).with_target(target).with_command(command);
+    let mut report = Report::new(&run)
+        .with_target(target)
+        .with_command(command)
+        .with_started_at(output::started_at(&run));
     if let Some(judgement) = &judgement {
         report = report.with_judgement(judgement);
     }
-    load.output.write(&report).map_err(Failure::Machine)?;
+    load.output.write(&report, &run).map_err(Failure::Machine)?;
     let status = Status::of(&run, judgement.as_ref());
     if !load.output.has_text() {
         explain(status, &run, judgement.as_ref());

@@ -2,6 +2,9 @@
 
 mod compare;
 mod report;
+mod summaries;
+
+pub use summaries::write_summaries_markdown;
 
 use crate::words::Tone;
 

@@ -30,7 +30,7 @@ impl Comparison {
             page.entry(label, Tone::Doubtful, doubt)?;
         }
         page.blank()?;
-        let mut table = Table::new(["", "A", "B", "change", "98 %", " "]);
+        let mut table = Table::new(["", "A", "B", "change", "98 %", ""]);
         for change in &self.changes {
             let plain = |text: String| (text, Tone::Plain);
             let verdict = match &change.verdict {

@@ -56,7 +56,7 @@ pub(super) fn stages<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::R
 }
 
 /// Rows of quantiles, with the interval of p99 where the width allows; where not, without p95.
-fn table<W: io::Write>(
+pub(super) fn table<W: io::Write>(
     page: &mut Page<W>,
     name: &str,
     rows: &[(&str, Option<&Summary>, Tone)],

@@ -6,10 +6,12 @@ mod kinds;
 mod latency;
 mod page;
 mod style;
+mod summaries;
 mod table;
 mod verdict;
 
 pub use style::TextStyle;
+pub use summaries::write_summaries;
 
 use crate::Report;
 use page::Page;

@@ -161,6 +161,28 @@ async fn what_contradicts_itself_is_not_merged() {
     assert!(error.contains("parts"), "{error}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_part_of_a_run_has_the_quantiles_of_exactly_what_was_intended_in_it() {
+    // Every response is 100 ms but those intended from 10 s to 12 s of the run: its fourth window.
+    let report = Report::new(&crate::fixture::slow_between(10, 12).await);
+    let part = |from: u64, to: u64| report.excerpt(from * 1_000_000_000..to * 1_000_000_000);
+    let slow = part(10, 12).unwrap();
+    let response = &slow.latencies["response"];
+    assert_eq!(
+        (response.count, response.min_ns, response.max_ns),
+        (40, 300_000_000, 339_000_000)
+    );
+    let before = part(0, 11).unwrap();
+    assert_eq!(
+        (before.from_ns, before.to_ns),
+        (4_000_000_000, 10_000_000_000)
+    );
+    assert_eq!(before.latencies["response_slo"].max_ns, 100_000_000);
+    assert_eq!(part(0, 99).unwrap().latencies["response"].count, 400);
+    let error = part(5, 7).unwrap_err().to_string();
+    assert!(error.contains("2 s long, from 4 s to 24 s"), "{error}");
+}
+
 fn populations() -> impl Strategy<Value = Vec<Population>> {
     let value = (any::<u64>(), 0_u32..64).prop_map(|(ns, shift)| ns >> shift);
     let values = prop::collection::vec((value, any::<bool>()), 0..40);
