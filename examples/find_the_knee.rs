@@ -15,7 +15,9 @@ use std::time::Duration;
 
 /// One server, 1 ms a request in the mean: it ends at 1000 requests per second.
 const SERVICE: &str = "exponential:0.001";
-const RATES: [f64; 9] = [100.0, 200.0, 300.0, 400.0, 500.0, 600.0, 700.0, 800.0, 900.0];
+const RATES: [f64; 9] = [
+    100.0, 200.0, 300.0, 400.0, 500.0, 600.0, 700.0, 800.0, 900.0,
+];
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -30,7 +32,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let curve = sweep(&base, Sweep::rates(rates?)).await?;
     println!("{curve}");
 
-    println!("2. A search: coarse steps up, then halves, then repeats where the data do not tell.\n");
+    println!(
+        "2. A search: coarse steps up, then halves, then repeats where the data do not tell.\n"
+    );
     let knee = "p99<=3S".parse()?;
     let search = Sweep::find(knee, Rate::per_second(100.0)?).resolution(0.05);
     let found = sweep(&base, search).await?;
@@ -47,12 +51,18 @@ cliff. Now change SERVICE to \"fixed:0.001\": work without variation keeps its k
 }
 
 /// Measures the floor, and then what the sweep asks for.
-async fn sweep(base: &openloop_experiment::PlanBuilder, sweep: Sweep) -> Result<Curve, Box<dyn Error>> {
+async fn sweep(
+    base: &openloop_experiment::PlanBuilder,
+    sweep: Sweep,
+) -> Result<Curve, Box<dyn Error>> {
     let station = Station::new(1, SERVICE.parse()?)?;
     let mut trial = async |plan: &Plan| simulate(plan, station.clone());
     // Of a service that is simulated, nothing is on the way.
     let trials = FloorTrials::default().requests(2000).rtt(Rtt::same_host());
-    let floor = trials.longest(Duration::from_secs(600)).measure(base.clone(), &mut trial).await?;
+    let floor = trials
+        .longest(Duration::from_secs(600))
+        .measure(base.clone(), &mut trial)
+        .await?;
     let curve: Result<Curve, ProtocolError> = sweep.floor(floor).run(base, &mut trial).await;
     Ok(curve?)
 }

@@ -23,14 +23,19 @@ const ABOVE: f64 = 800.0;
 async fn main() -> Result<(), Box<dyn Error>> {
     let quick = std::env::args().any(|argument| argument == "--quick");
     let part = Duration::from_secs(if quick { 5 } else { 20 });
-    println!("{BELOW}/s, then {ABOVE}/s to a service of 400/s, then {BELOW}/s again; users give up after 2 s.\n");
+    println!(
+        "{BELOW}/s, then {ABOVE}/s to a service of 400/s, then {BELOW}/s again; users give up after 2 s.\n"
+    );
     let stated = Degradation::default()
         .accepted(Quantile::P99, Duration::from_millis(150))
         .fails_at_most(0.01)
         .recovers_within(Duration::from_secs(2));
     let base = Plan::open(Rate::per_second(BELOW)?).timeout(Duration::from_secs(2));
     for (name, places) in [
-        ("20 may wait, and whoever comes then is turned away at once", Some(20)),
+        (
+            "20 may wait, and whoever comes then is turned away at once",
+            Some(20),
+        ),
         ("2000 may wait", Some(2000)),
         ("everybody may wait", None),
     ] {

@@ -7,7 +7,9 @@
 
 use openloop_experiment::diagnosis::Diagnosis;
 use openloop_experiment::sweep::Sweep;
-use openloop_experiment::{Floor, FloorTrials, Lifecycle, Metric, Plan, Rtt, Run, Target, drive, requests};
+use openloop_experiment::{
+    Floor, FloorTrials, Lifecycle, Metric, Plan, Rtt, Run, Target, drive, requests,
+};
 use openloop_http::{Connections, Http};
 use openloop_sched::Rate;
 use openloop_testbed::Web;
@@ -94,17 +96,32 @@ async fn diagnose(
         })
         .await?;
         // Server and generator share this machine: what they take from each other is in both, floor and curve.
-        for check in ["outbound_error", "inbound_error", "generator_busy", "cpu_wait", "steal"] {
+        for check in [
+            "outbound_error",
+            "inbound_error",
+            "generator_busy",
+            "cpu_wait",
+            "steal",
+        ] {
             let _ = run.waive(check);
         }
         Ok(run)
     };
-    let trials = FloorTrials::default().longest(steady / 2).rtt(Rtt::same_host());
+    let trials = FloorTrials::default()
+        .longest(steady / 2)
+        .rtt(Rtt::same_host());
     let floor: Floor = trials.measure(base.clone(), &mut trial).await?;
     let s = floor.s_ns(None, &Metric::Response).unwrap_or(f64::NAN) / 1e9;
-    println!("  S = {:.2} ms: {workers} at once would serve {:.0}/s", s * 1e3, workers / s);
+    println!(
+        "  S = {:.2} ms: {workers} at once would serve {:.0}/s",
+        s * 1e3,
+        workers / s
+    );
     let highest = Rate::per_second(workers / s)?;
-    let curve = Sweep::fractions(highest, SHARES).floor(floor).run(&base, &mut trial).await?;
+    let curve = Sweep::fractions(highest, SHARES)
+        .floor(floor)
+        .run(&base, &mut trial)
+        .await?;
     println!("{}", indented(&curve));
     Ok(curve.diagnose())
 }

@@ -15,7 +15,12 @@ fn a_rehearsal_sends_nothing_and_says_so_everywhere() {
     let output = rehearse("--rate 400 --json - --slo p50<=2ms");
     assert_status(&output, 0);
     let report = report(&output);
-    assert!(report["rehearsal"].as_str().unwrap().contains("exponential"));
+    assert!(
+        report["rehearsal"]
+            .as_str()
+            .unwrap()
+            .contains("exponential")
+    );
     assert_balances(&report);
     assert!(stderr(&output).contains("REHEARSAL: nothing is sent"));
     // M/M/1 at 40 %: the median is ln 2 · 1 ms / (1 − 0.4).
@@ -48,7 +53,10 @@ fn the_simulated_service_is_as_the_flags_say() {
     // 300/s to a service of 200/s: a third is turned away.
     let rejected = report["arrivals"]["rejected"].as_f64().unwrap();
     let scheduled = report["arrivals"]["scheduled"].as_f64().unwrap();
-    assert!((rejected / scheduled - 0.34).abs() < 0.03, "{rejected} of {scheduled}");
+    assert!(
+        (rejected / scheduled - 0.34).abs() < 0.03,
+        "{rejected} of {scheduled}"
+    );
 }
 
 #[test]
@@ -64,7 +72,11 @@ fn multiples_of_the_floor_have_it_measured_first() {
     let bound = &report["slo"]["findings"][0];
     assert!(bound["basis"].as_str().unwrap().contains("3 x"), "{bound}");
     assert!(bound["ratio_inflation"].as_f64().unwrap() < 3.0);
-    assert!(stderr(&output).contains("floor, run 1"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("floor, run 1"),
+        "{}",
+        stderr(&output)
+    );
     let text = stdout(&rehearse("--rate 400 --slo p50<=3S"));
     assert!(text.contains("5 trials of one request at a time"), "{text}");
 }
@@ -77,8 +89,13 @@ fn bounds_that_say_little_or_cannot_be_kept_are_told() {
     let report = report(&output);
     assert_eq!(report["slo"]["verdict"], "infeasible");
     assert_eq!(report["slo"]["lints"][0]["concern"], "infeasible");
-    assert!(stderr(&output).contains("physically impossible"), "{}", stderr(&output));
-    let loose = rehearse("--rate 100 --service fixed:0.002 --floor --slo mean<=50ms --quiet --json -");
+    assert!(
+        stderr(&output).contains("physically impossible"),
+        "{}",
+        stderr(&output)
+    );
+    let loose =
+        rehearse("--rate 100 --service fixed:0.002 --floor --slo mean<=50ms --quiet --json -");
     assert_eq!(crate::report(&loose)["slo"]["lints"][0]["concern"], "loose");
 }
 
@@ -116,7 +133,12 @@ fn a_sweep_over_a_list_shows_the_curve_and_the_end() {
     assert_eq!(report["sweep"]["knee"]["rate"], 500.0);
     assert_eq!(report["sweep"]["reported_rate"], 500.0);
     let text = stdout(&rehearse("--sweep 200,500,800,1200"));
-    for part in ["saturated", "knee", "maximum", "what follows was measured at 500/s"] {
+    for part in [
+        "saturated",
+        "knee",
+        "maximum",
+        "what follows was measured at 500/s",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
@@ -146,7 +168,10 @@ fn a_search_finds_what_the_service_carries_within_the_objective() {
 #[test]
 fn what_cannot_be_rehearsed_or_swept_is_refused() {
     for (flags, named) in [
-        ("--rate 10 --sessions fixed:3", "sessions cannot be rehearsed"),
+        (
+            "--rate 10 --sessions fixed:3",
+            "sessions cannot be rehearsed",
+        ),
         ("--rate 10 --service sometimes", "sometimes"),
         ("--sweep find", "--rate"),
         ("--rate 10 --servers 0", "0 servers"),
@@ -154,7 +179,11 @@ fn what_cannot_be_rehearsed_or_swept_is_refused() {
     ] {
         let output = rehearse(flags);
         assert_status(&output, 2);
-        assert!(stderr(&output).contains(named), "{flags}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains(named),
+            "{flags}: {}",
+            stderr(&output)
+        );
     }
 }
 
@@ -172,7 +201,11 @@ fn floor_and_replicas_are_measured_on_a_server() {
     assert!(report["floor"]["s_ns"].as_f64() > Some(0.0));
     assert_eq!(report["floor"]["rtt_source"], "same_host");
     // Whether the runs agree depends on the machine: pass, or inconclusive.
-    assert!(matches!(output.status.code(), Some(0 | 5)), "{}", stderr(&output));
+    assert!(
+        matches!(output.status.code(), Some(0 | 5)),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
@@ -180,7 +213,11 @@ fn a_sweep_says_what_the_service_behaves_like() {
     let flags = "--sweep 40,80,160,240,320,360,420 --servers 4 --service exponential:0.01 --json -";
     let report = report(&rehearse(flags));
     let sweep = &report["sweep"];
-    assert_eq!(sweep["diagnosis"]["model"], "workers", "{}", sweep["diagnosis"]);
+    assert_eq!(
+        sweep["diagnosis"]["model"], "workers",
+        "{}",
+        sweep["diagnosis"]
+    );
     assert_eq!(sweep["diagnosis"]["tail"], "smooth");
     assert_eq!(sweep["fits"]["mmc"]["servers"], 4);
     assert_eq!(sweep["points"][0]["zone"], "free");

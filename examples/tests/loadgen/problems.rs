@@ -67,14 +67,24 @@ fn a_problem_drives_the_experiment_and_stands_in_the_report() {
     assert_eq!(stored["objective"]["purpose"], "slo_gate");
     let remarks = report["problem"]["remarks"].as_array().unwrap();
     let about = |name: &str| remarks.iter().any(|remark| remark["about"] == name);
-    assert!(about("environment.isolated") && about("lifecycle.warm_up"), "{remarks:?}");
+    assert!(
+        about("environment.isolated") && about("lifecycle.warm_up"),
+        "{remarks:?}"
+    );
     assert!(!about("replicas.runs"));
     let evidence = report["problem"]["evidence"].as_array().unwrap();
     assert_eq!(evidence.len(), 2, "{evidence:?}");
-    assert!(evidence.iter().all(|evidence| evidence["found"] == "not_seen"));
+    assert!(
+        evidence
+            .iter()
+            .all(|evidence| evidence["found"] == "not_seen")
+    );
     // What is missing is told before the run, and the text says what was found.
     assert!(stderr(&output).contains("environment.service, missing"));
-    let text = stdout(&loadgen(URL, &format!("--problem {} --rehearse", problem.path())));
+    let text = stdout(&loadgen(
+        URL,
+        &format!("--problem {} --rehearse", problem.path()),
+    ));
     for part in ["problem", "failures", "not seen", "title      checkout"] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -111,9 +121,16 @@ fn what_is_wrong_in_a_problem_is_told_with_its_line() {
         ("title = 'no load'", "--rate"),
     ] {
         let problem = file(text);
-        let output = loadgen(URL, &format!("--keys uniform:9 --problem {}", problem.path()));
+        let output = loadgen(
+            URL,
+            &format!("--keys uniform:9 --problem {}", problem.path()),
+        );
         assert_status(&output, 2);
-        assert!(stderr(&output).contains(named), "{text}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains(named),
+            "{text}: {}",
+            stderr(&output)
+        );
     }
     let missing = loadgen(URL, "--problem /no/such/problem.toml");
     assert_status(&missing, 2);
@@ -135,5 +152,8 @@ fn what_a_problem_says_of_the_environment_is_held_against_what_is_found() {
     };
     assert!(contradicted("environment.isolated"), "{remarks:?}");
     assert!(contradicted("environment.network"), "{remarks:?}");
-    assert!(!contradicted("environment.expected_bandwidth"), "{remarks:?}");
+    assert!(
+        !contradicted("environment.expected_bandwidth"),
+        "{remarks:?}"
+    );
 }

@@ -1,20 +1,22 @@
 //! The report of a run.
 
 use crate::schema::{
-    self, Arrivals, Backlog, Closed, Environment, Floor, Generator, Health, Interval, Kind, Latency,
-    Limits, Lint, Objective, PhaseArrivals, Problem, Replicas, Resilience, Sessions, Summary, Sweep, Validity,
-    WorstWindow, finite, nanos,
+    self, Arrivals, Backlog, Closed, Environment, Floor, Generator, Health, Interval, Kind,
+    Latency, Limits, Lint, Merged, Objective, PhaseArrivals, Problem, Replicas, Resilience,
+    Sessions, Shard, Summary, Sweep, Validity, WorstWindow, finite, nanos,
 };
 use openloop_experiment::problem::{Observed, ProblemStatement};
 use openloop_experiment::sweep::Curve;
 use openloop_experiment::{Judgement, Run, resilience};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 /// The report of a run: everything that is shown, written, compared and merged.
 ///
 /// A plain value: what a renderer prints stands here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Report {
     /// `openloop.report/1.0`.
@@ -34,6 +36,15 @@ pub struct Report {
     /// The simulated service, where it was a rehearsal: then nothing was sent, and nothing says anything of the target.
     #[serde(default)]
     pub rehearsal: Option<String>,
+    /// When the run began, by the wall clock: `2026-11-30T08:14:05.120Z`.
+    #[serde(default)]
+    pub started_at: Option<String>,
+    /// Which part of a run it is, where several processes share one.
+    #[serde(default)]
+    pub shard: Option<Shard>,
+    /// Of which reports it was merged, if it was.
+    #[serde(default)]
+    pub merged: Option<Merged>,
     /// `open`, `partly_open` or `closed`.
     #[serde(rename = "loop")]
     pub loop_kind: String,
@@ -142,6 +153,9 @@ impl Report {
             target: None,
             command: None,
             rehearsal: None,
+            started_at: None,
+            shard: None,
+            merged: None,
             loop_kind: run.loop_kind().name().to_owned(),
             asked_rate: run.asked_per_second().and_then(finite),
             offered_rate: run.offered_per_second().and_then(finite),
@@ -155,14 +169,14 @@ impl Report {
             outcomes: schema::by_class(snapshot.outcomes()),
             latency: Latency::of(|metric| run.series(&metric)),
             kinds: Kind::all(run),
-            metrics: schema::metrics(&steady, |metric| run.series(&metric)),
+            metrics: schema::metrics(&steady, |metric| Summary::of(&run.series(&metric))),
             counts: schema::named(&steady),
             validity: Validity::of(run.validity()),
             floor: None,
             slo: None,
             backlog: Backlog::of(run),
             worst_window: WorstWindow::of(run),
-            timeline: snapshot.timeline().iter().map(Interval::of).collect(),
+            timeline: Interval::all(run),
             environment: Some(Environment::of(run)),
             generator: Some(Generator::of(run)),
             health: Some(Health::of(run)),
@@ -248,6 +262,24 @@ impl Report {
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
+        self
+    }
+
+    /// The same with the instant at which the run began, by the wall clock.
+    #[must_use]
+    pub fn with_started_at(mut self, at: SystemTime) -> Self {
+        // A clock that is set before 1970 has no text.
+        self.started_at = at
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .is_ok()
+            .then(|| humantime::format_rfc3339_millis(at).to_string());
+        self
+    }
+
+    /// The same as part `index`, from 0, of a run that `count` processes share.
+    #[must_use]
+    pub fn with_shard(mut self, index: u64, count: u64) -> Self {
+        self.shard = Some(Shard { index, count });
         self
     }
 

@@ -9,6 +9,7 @@ use crate::capacity::CapacityArgs;
 use crate::exit;
 #[cfg(feature = "http")]
 use crate::http::HttpArgs;
+use crate::report::ReportArgs;
 use crate::sample::SampleArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use openloop_experiment::{OnFailure, Slo, TimeoutFrom, Validity};
@@ -40,6 +41,10 @@ pub(crate) enum Command {
     /// Print a problem statement to fill in: loadgen problem --template web
     Problem(ProblemArgs),
 
+    /// Show, merge or compare reports and interval logs: loadgen report run.json --html run.html
+    #[command(after_help = crate::report::HELP)]
+    Report(Box<ReportArgs>),
+
     /// Show what a sampler draws before it is used: loadgen sample keys zipf:1e6:0.99
     Sample(Box<SampleArgs>),
 
@@ -51,7 +56,12 @@ pub(crate) enum Command {
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ProblemArgs {
     /// For a web service or a database, or for the inference of a language model; every field is explained
-    #[arg(long, value_name = "KIND", conflicts_with = "schema", required_unless_present = "schema")]
+    #[arg(
+        long,
+        value_name = "KIND",
+        conflicts_with = "schema",
+        required_unless_present = "schema"
+    )]
     pub(crate) template: Option<Template>,
 
     /// Prints the JSON schema of a statement instead
@@ -262,6 +272,18 @@ pub(crate) struct OutputArgs {
     /// Writes the whole report as JSON to this file; - is the standard output, instead of the text
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+
+    /// Writes one page with charts to this file, which needs no other and holds the whole report
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Writes the histograms to this file as an HdrHistogram interval log, by outcome and metric
+    #[arg(long, value_name = "FILE")]
+    pub(crate) hlog: Option<PathBuf>,
+
+    /// Writes a summary for a comment on a pull request to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
 
     /// No progress and no text; the exit status and the files remain
     #[arg(long)]

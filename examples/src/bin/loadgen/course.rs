@@ -8,8 +8,8 @@ use crate::trial::{Trials, why};
 use openloop_experiment::resilience::{Overload, Resilience};
 use openloop_experiment::sweep::{Curve, Point, Sweep};
 use openloop_experiment::{
-    Floor, FloorTrials, Judgement, Level, Lint, Metric, PlanBuilder, Preflight, ProtocolError, Replicas,
-    Replication, Rtt, Run, Slo, Stability, Steadiness, Target,
+    Floor, FloorTrials, Judgement, Level, Lint, Metric, PlanBuilder, Preflight, ProtocolError,
+    Replicas, Replication, Rtt, Run, Slo, Stability, Steadiness, Target,
 };
 use openloop_sched::Rate;
 use std::time::Duration;
@@ -197,7 +197,9 @@ impl Steps {
         let part = stated.part.as_deref().copied().unwrap_or(tenth);
         trials.stage("overload");
         let resilience = Overload::new(below, above, part)
-            .run(base, &stated.degradation(), async |plan| trials.run(plan).await)
+            .run(base, &stated.degradation(), async |plan| {
+                trials.run(plan).await
+            })
             .await
             .map_err(no_result)?;
         let resilience = self.resilience.insert(resilience);
@@ -234,7 +236,10 @@ async fn floor<P: Protocol>(
     let experiment = &load.experiment;
     let slo = load.verdict.slo.as_ref();
     let is_needed = slo.is_some_and(Slo::needs_floor);
-    let statement = experiment.statement.as_ref().map(|statement| &statement.floor);
+    let statement = experiment
+        .statement
+        .as_ref()
+        .map(|statement| &statement.floor);
     let rtt = experiment.round_trip.map(Rtt::stated);
     // The problem may state the floor instead.
     if let Some(stated) = statement.filter(|floor| floor.trials == Some(0)) {
@@ -267,10 +272,7 @@ async fn floor<P: Protocol>(
     measured.await.map(Some).map_err(no_result)
 }
 
-async fn one<P: Protocol>(
-    trials: &mut Trials<'_, P>,
-    base: &PlanBuilder,
-) -> Result<Runs, Failure> {
+async fn one<P: Protocol>(trials: &mut Trials<'_, P>, base: &PlanBuilder) -> Result<Runs, Failure> {
     trials.stage("");
     let plan = base.clone().build().map_err(Failure::usage)?;
     let run = trials.run(&plan).await.map_err(why)?;
@@ -297,7 +299,9 @@ fn search(slo: Option<&Slo>, load: &LoadArgs) -> Result<Sweep, Failure> {
         None => "p99<=3S".parse().map_err(Failure::usage)?,
     };
     let lowest: Rate = load.schedule.rate.ok_or_else(|| {
-        Failure::usage("a search needs a rate to begin at: give --rate, one that the service surely carries")
+        Failure::usage(
+            "a search needs a rate to begin at: give --rate, one that the service surely carries",
+        )
     })?;
     let mut sweep = Sweep::find(slo, lowest);
     if let Some(highest) = load.experiment.up_to {

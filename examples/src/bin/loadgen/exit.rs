@@ -40,11 +40,19 @@ impl Status {
         if outcome.stopped {
             return Status::Interrupted;
         }
-        let judged = outcome.judgement.as_ref().map(|judgement| judgement.verdict);
+        let judged = outcome
+            .judgement
+            .as_ref()
+            .map(|judgement| judgement.verdict);
         let degrades = outcome.resilience.as_ref().map(Resilience::verdict);
         // Where there are both an objective and a degradation, the worse of the two.
         match judged.into_iter().chain(degrades).min() {
-            None if !outcome.runs.all().iter().all(|run| run.validity().is_valid()) => {
+            None if !outcome
+                .runs
+                .all()
+                .iter()
+                .all(|run| run.validity().is_valid()) =>
+            {
                 Status::Invalid
             }
             None if outcome.runs.disagree() => Status::Inconclusive,

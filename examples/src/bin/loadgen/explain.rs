@@ -27,7 +27,11 @@ pub(crate) fn explain(status: Status, outcome: &Outcome) {
             for why in judgement.flat_map(|judgement| &judgement.why) {
                 complain(format_args!("{why}"));
             }
-            for claim in outcome.resilience.iter().flat_map(|overload| overload.claims()) {
+            for claim in outcome
+                .resilience
+                .iter()
+                .flat_map(|overload| overload.claims())
+            {
                 if claim.verdict != Verdict::Pass {
                     let (claim, verdict, found) = (&claim.claim, claim.verdict, &claim.found);
                     complain(format_args!("{claim}: {verdict}, {found}"));
@@ -43,7 +47,10 @@ pub(crate) fn explain(status: Status, outcome: &Outcome) {
 
 fn faults(outcome: &Outcome) {
     let runs = outcome.runs.all().iter().map(Run::validity);
-    let judged = outcome.judgement.iter().map(|judgement| &judgement.validity);
+    let judged = outcome
+        .judgement
+        .iter()
+        .map(|judgement| &judgement.validity);
     let validity = judged.chain(runs).find(|validity| !validity.is_valid());
     for fault in validity.iter().flat_map(|validity| validity.faults()) {
         complain(format_args!(

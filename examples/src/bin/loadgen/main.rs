@@ -3,14 +3,16 @@
 //! ```text
 //! loadgen http http://service.test/ --rate 2000 --slo "p99<=100ms" --json report.json
 //! loadgen http http://service.test/ --problem problem.toml --rehearse
+//! loadgen report report.json --html report.html
 //! loadgen sample keys zipf:1e6:0.99
 //! loadgen capacity mmc --rate 75 --service 100ms --servers 10
 //! ```
 //!
 //! [`cli`] reads the flags, and [`problem`] a file that says the same; [`plan`] makes a plan of them, [`course`] goes from
 //! the floor to the last run, each a [`trial`], and [`run`] writes what came out. What differs between protocols is
-//! behind the trait [`protocol::Protocol`], one file each. [`sample`] shows what keys, values, mixes and traces are,
-//! [`capacity`] what queueing models and rules of sizing say. The exit status says what came out: see [`exit::Status`].
+//! behind the trait [`protocol::Protocol`], one file each. [`report`] shows, merges and compares what was written,
+//! [`sample`] what keys, values, mixes and traces are, [`capacity`] what queueing models and rules of sizing say. The exit
+//! status says what came out: see [`exit::Status`].
 #![forbid(unsafe_code)]
 
 mod arrivals;
@@ -30,6 +32,7 @@ mod preview;
 mod problem;
 mod protocol;
 mod quality;
+mod report;
 mod run;
 mod sample;
 mod shares;
@@ -68,6 +71,7 @@ fn load(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
         }
         Command::Problem(arguments) => problem::print(arguments),
         Command::Capacity(arguments) => capacity::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
     }
 }

@@ -50,7 +50,11 @@ fn fill(load: &mut LoadArgs, statement: &ProblemStatement, has_seed: bool) {
         schedule.think = schedule.think.or(said.think.as_deref().copied());
     }
     if schedule.closed.is_none() && !is_trace {
-        let arrivals = said.arrivals.as_deref().copied().map(arrivals::Source::Process);
+        let arrivals = said
+            .arrivals
+            .as_deref()
+            .copied()
+            .map(arrivals::Source::Process);
         schedule.arrivals = schedule.arrivals.take().or(arrivals);
         schedule.bursts = schedule.bursts.or(said.bursts.as_deref().copied());
     }
@@ -172,12 +176,18 @@ mod tests {
     }
 
     fn built(flags: &str, statement: &str) -> Plan {
-        plan::builder(&filled(flags, statement), None).unwrap().build().unwrap()
+        plan::builder(&filled(flags, statement), None)
+            .unwrap()
+            .build()
+            .unwrap()
     }
 
     fn arrivals(plan: &Plan) -> Vec<u64> {
         let schedule = plan.schedule().unwrap().clone();
-        schedule.take(100).map(|ticket| ticket.intended.as_nanos()).collect()
+        schedule
+            .take(100)
+            .map(|ticket| ticket.intended.as_nanos())
+            .collect()
     }
 
     #[test]

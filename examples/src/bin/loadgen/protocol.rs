@@ -1,8 +1,8 @@
 //! What differs between protocols.
 
 use crate::exit::Failure;
-use openloop_experiment::{Rtt, Work};
 use openloop_experiment::drive::ShardOf;
+use openloop_experiment::{Rtt, Work};
 use std::future::Future;
 use std::sync::Arc;
 

@@ -36,14 +36,16 @@ pub(crate) async fn run<P: Protocol>(
     let rehearsed = against.simulated();
     let mut trials = Trials::new(Arc::new(protocol), load, against);
     let outcome = course::follow(&mut trials, &builder, target, load).await?;
-    let report = report(&outcome, load)
+    let report = report(&outcome, load)?
         .with_target(name)
         .with_command(command::shown(std::env::args_os()));
     let report = match rehearsed {
         Some(service) => report.with_rehearsal(service),
         None => report,
     };
-    load.output.write(&report).map_err(Failure::Machine)?;
+    load.output
+        .write(&report, outcome.runs.all())
+        .map_err(Failure::Machine)?;
     let status = Status::of(&outcome);
     if !load.output.has_text() {
         explain(status, &outcome);
@@ -86,8 +88,8 @@ fn introduce<P: Protocol>(protocol: &P, against: &Against, load: &LoadArgs) {
     }
 }
 
-fn report(outcome: &Outcome, load: &LoadArgs) -> Report {
-    let mut report = ensemble(outcome.runs.all());
+fn report(outcome: &Outcome, load: &LoadArgs) -> Result<Report, Failure> {
+    let mut report = ensemble(outcome.runs.all())?;
     if let Some(floor) = &outcome.floor {
         report = report.with_floor(floor);
     }
@@ -117,12 +119,17 @@ fn report(outcome: &Outcome, load: &LoadArgs) -> Report {
             report = report.with_title(title);
         }
     }
-    report
+    Ok(report)
 }
 
 /// All runs as one.
-fn ensemble(runs: &[Run]) -> Report {
-    Report::new(&runs[0])
+fn ensemble(runs: &[Run]) -> Result<Report, Failure> {
+    let report = |run| Report::new(run).with_started_at(output::started_at(run));
+    let reports: Vec<_> = runs.iter().map(report).collect();
+    match reports.as_slice() {
+        [one] => Ok(one.clone()),
+        several => Report::merge(several).map_err(|error| Failure::Machine(error.to_string())),
+    }
 }
 
 async fn resolve((host, port): (&str, u16)) -> Result<IpAddr, Failure> {

@@ -113,7 +113,8 @@ impl<'a, P: Protocol> Trials<'a, P> {
             }
         };
         for check in &self.load.verdict.waive {
-            run.waive(check).map_err(|error| set_up(Failure::usage(error)))?;
+            run.waive(check)
+                .map_err(|error| set_up(Failure::usage(error)))?;
         }
         if run.interrupted().is_some() {
             self.stopped = Some(run.clone());

@@ -32,8 +32,12 @@ fn keep(root: &Value, schema: &Map<String, Value>, rule: (&str, &Value), value: 
         "enum" => rule.as_array().unwrap().contains(value),
         "anyOf" => count(rule) > 0,
         "oneOf" => count(rule) == 1,
-        "minimum" => value.as_f64().is_none_or(|value| value >= rule.as_f64().unwrap()),
-        "maximum" => value.as_f64().is_none_or(|value| value <= rule.as_f64().unwrap()),
+        "minimum" => value
+            .as_f64()
+            .is_none_or(|value| value >= rule.as_f64().unwrap()),
+        "maximum" => value
+            .as_f64()
+            .is_none_or(|value| value <= rule.as_f64().unwrap()),
         "items" => value
             .as_array()
             .is_none_or(|items| items.iter().all(|item| accepts(root, rule, item))),
@@ -42,7 +46,8 @@ fn keep(root: &Value, schema: &Map<String, Value>, rule: (&str, &Value), value: 
             names.all(|name| fields.contains_key(name.as_str().unwrap()))
         }),
         "properties" => value.as_object().is_none_or(|fields| {
-            let known = |(name, value)| rule.get(name).is_none_or(|rule| accepts(root, rule, value));
+            let known =
+                |(name, value)| rule.get(name).is_none_or(|rule| accepts(root, rule, value));
             fields.iter().all(known)
         }),
         "additionalProperties" => value.as_object().is_none_or(|fields| {

@@ -108,7 +108,11 @@ fn look(mode: FailureMode, observed: &Observed<'_>) -> (Found, String) {
         FailureMode::MemoryBandwidth => match slowest_fastest(runs, "tpot") {
             Some((fast, slow)) => seen(
                 slow > 1.5 * fast,
-                format!("the median time per output token went from {} to {}", ms(fast), ms(slow)),
+                format!(
+                    "the median time per output token went from {} to {}",
+                    ms(fast),
+                    ms(slow)
+                ),
             ),
             None => unmeasured("no time per output token at two loads was measured"),
         },
@@ -127,7 +131,10 @@ fn look(mode: FailureMode, observed: &Observed<'_>) -> (Found, String) {
         }
         FailureMode::Timeouts => {
             let count = count(runs, |outcome| outcome == Outcome::TimedOut);
-            seen(count > 0, format!("{count} requests outlasted their timeout"))
+            seen(
+                count > 0,
+                format!("{count} requests outlasted their timeout"),
+            )
         }
     }
 }
@@ -143,7 +150,9 @@ fn pauses(diagnosis: Option<&Diagnosis>) -> (Found, String) {
     match diagnosis.map(|diagnosis| diagnosis.tail) {
         Some(tail @ Tail::Pauses { .. }) => seen(true, format!("the tail is {tail}")),
         Some(tail @ (Tail::Smooth | Tail::OfService)) => seen(false, format!("the tail {tail}")),
-        _ => unmeasured("pauses show in a sweep with some low rates, as a tail that does not move with the load"),
+        _ => unmeasured(
+            "pauses show in a sweep with some low rates, as a tail that does not move with the load",
+        ),
     }
 }
 
@@ -173,7 +182,10 @@ fn pool(runs: &[&Run]) -> (Found, String) {
         outcome.class().is_some_and(|class| full.contains(&class))
     });
     if refused > 0 {
-        return seen(true, format!("{refused} requests found the line for a connection full"));
+        return seen(
+            true,
+            format!("{refused} requests found the line for a connection full"),
+        );
     }
     let acquire = Metric::Named("acquire".to_owned());
     let worst = runs.iter().filter_map(|run| {
@@ -196,9 +208,14 @@ fn pool(runs: &[&Run]) -> (Found, String) {
 }
 
 fn accept_queue(runs: &[&Run]) -> (Found, String) {
-    let timed_out = count(runs, |outcome| outcome == Outcome::Failed("connect_timeout"));
+    let timed_out = count(runs, |outcome| {
+        outcome == Outcome::Failed("connect_timeout")
+    });
     if timed_out > 0 {
-        return seen(true, format!("{timed_out} connections were not accepted in time"));
+        return seen(
+            true,
+            format!("{timed_out} connections were not accepted in time"),
+        );
     }
     let connect = Metric::Named("connect".to_owned());
     let slowest = runs.iter().filter_map(|run| {
@@ -213,7 +230,9 @@ fn accept_queue(runs: &[&Run]) -> (Found, String) {
                 ms(ns as f64)
             ),
         ),
-        None => unmeasured("no connection was opened in the steady phase: --connect-per-request would"),
+        None => {
+            unmeasured("no connection was opened in the steady phase: --connect-per-request would")
+        }
     }
 }
 

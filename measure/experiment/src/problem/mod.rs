@@ -35,8 +35,8 @@ pub use remarks::{Remark, Standing};
 pub use workload::{Cache, WorkloadStatement};
 pub use written::{Bandwidth, Readable, Written};
 
-use crate::{PlanError, Slo};
 use crate::simulate::StationError;
+use crate::{PlanError, Slo};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -65,7 +65,10 @@ use std::path::Path;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(description = "A problem, stated before it is measured."))]
+#[cfg_attr(
+    test,
+    schemars(description = "A problem, stated before it is measured.")
+)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ProblemStatement {
@@ -172,7 +175,10 @@ impl ProblemStatement {
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ProblemError> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path)?;
-        match path.extension().is_some_and(|extension| extension == "json") {
+        match path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
             true => ProblemStatement::from_json(&text),
             false => ProblemStatement::from_toml(&text),
         }
@@ -236,9 +242,12 @@ impl ProblemStatement {
             cv.is_finite() && cv >= 0.0
         })?;
         let runs = self.replicas.runs.map(|runs| runs as f64);
-        range("replicas.runs", runs, "1, or an odd number from 3 on", |runs| {
-            runs % 2.0 == 1.0
-        })
+        range(
+            "replicas.runs",
+            runs,
+            "1, or an odd number from 3 on",
+            |runs| runs % 2.0 == 1.0,
+        )
     }
 }
 

@@ -202,7 +202,9 @@ impl ProblemStatement {
             self.slo.is_none(),
             "slo",
             match gate {
-                true => "a gate without bounds lets everything through: [\"p99<=4S\", \"errors<=0.1%\"]",
+                true => {
+                    "a gate without bounds lets everything through: [\"p99<=4S\", \"errors<=0.1%\"]"
+                }
                 false => "say what must be kept: [\"p50<=1.5S\", \"p95<=3S\", \"p99<=4S\"]",
             },
         );
@@ -359,7 +361,10 @@ impl ProblemStatement {
     pub fn judged(&self, observed: &Observed<'_>) -> Vec<Remark> {
         let mut remarks = Remarks::default();
         self.judge_floor(observed, &mut remarks);
-        let live = observed.runs.iter().filter(|run| !run.generator().simulated);
+        let live = observed
+            .runs
+            .iter()
+            .filter(|run| !run.generator().simulated);
         for run in live {
             self.judge_isolation(run, &mut remarks);
             self.judge_tenancy(run, &mut remarks);
@@ -380,7 +385,10 @@ impl ProblemStatement {
             remarks.found(
                 (1.0 / EXPECTED..=EXPECTED).contains(&ratio),
                 "floor.expected",
-                format!("S was measured as {:.3} ms, {ratio:.2} times the expected", s / 1e6),
+                format!(
+                    "S was measured as {:.3} ms, {ratio:.2} times the expected",
+                    s / 1e6
+                ),
             );
         }
     }

@@ -13,7 +13,11 @@ fn refused(text: &str) -> String {
 }
 
 fn about(problem: &ProblemStatement) -> Vec<&'static str> {
-    problem.remarks().iter().map(|remark| remark.about).collect()
+    problem
+        .remarks()
+        .iter()
+        .map(|remark| remark.about)
+        .collect()
 }
 
 #[test]
@@ -34,7 +38,8 @@ fn the_templates_name_every_field() {
             let name = name.0;
             let both = ProblemStatement::WEB.to_owned() + ProblemStatement::LLM;
             let named = both.lines().any(|line| {
-                line.trim_start_matches("# ").starts_with(&format!("{name} = "))
+                line.trim_start_matches("# ")
+                    .starts_with(&format!("{name} = "))
                     || line.contains(&format!("{name} = "))
             });
             assert!(named, "{name}");
@@ -53,15 +58,14 @@ fn a_statement_drives_the_plan() {
     };
     assert_eq!(asked.unwrap().as_per_second(), 500.0);
     assert_eq!(plan.layout().steady().length(), Duration::from_secs(300));
-    assert_eq!(
-        plan.limits().timeout.unwrap().after,
-        Duration::from_secs(2)
-    );
+    assert_eq!(plan.limits().timeout.unwrap().after, Duration::from_secs(2));
     assert_eq!(plan.seed(), 1);
 
     let of = |text: &str| -> Plan { read(text).plan().unwrap().build().unwrap() };
     let swept = of("[sweep]\nrates = [7, 8]");
-    assert!(matches!(swept.load(), Load::Open { asked: Some(rate), .. } if rate.as_per_second() == 7.0));
+    assert!(
+        matches!(swept.load(), Load::Open { asked: Some(rate), .. } if rate.as_per_second() == 7.0)
+    );
     let closed = of("[load]\nusers = 4\nthink = '1s'");
     assert!(matches!(closed.load(), Load::Closed { users: 4, .. }));
     let profile = of("[load]\nprofile = '10/5s'\narrivals = 'constant'");
@@ -85,7 +89,10 @@ fn what_is_wrong_is_named_with_its_line() {
         ("[load]\nrat = 5", &["line 2", "rat", "rate"][..]),
         ("titel = 'x'", &["line 1", "titel"]),
         ("[load]\n\nrate = 'fast'", &["line 3", "fast"]),
-        ("[lifecycle]\nsteady = 30", &["line 2", "30", "lacks a unit"]),
+        (
+            "[lifecycle]\nsteady = 30",
+            &["line 2", "30", "lacks a unit"],
+        ),
         ("[load]\narrivals = 'sometimes'", &["line 2", "poisson"]),
         ("[environment]\nnetwork = '10'", &["line 2", "Gbit/s"]),
         ("[objective]\npurpose = 'fun'", &["line 2", "capacity"]),
@@ -93,8 +100,14 @@ fn what_is_wrong_is_named_with_its_line() {
         ("[workload]\nkeys = 'zipf'", &["line 2", "zipf"]),
         ("[slo]\nbounds = ['p99']", &["line 1", "p99"]),
         ("[load]\nrate = 1\nusers = 2", &["load.rate", "load.users"]),
-        ("[sweep]\nrates = [1]\nfind = true", &["sweep.rates", "sweep.find"]),
-        ("[sweep]\nfind = true\n[resilience]\nabove = 9", &["resilience", "sweep"]),
+        (
+            "[sweep]\nrates = [1]\nfind = true",
+            &["sweep.rates", "sweep.find"],
+        ),
+        (
+            "[sweep]\nfind = true\n[resilience]\nabove = 9",
+            &["resilience", "sweep"],
+        ),
         ("[replicas]\nruns = 2", &["replicas.runs = 2", "odd"]),
         ("[workload]\nread_share = 2", &["workload.read_share = 2"]),
     ] {
@@ -136,7 +149,11 @@ fn what_is_left_out_is_named() {
     let resilience = about(&read("[objective]\npurpose = 'resilience'"));
     assert!(resilience.contains(&"resilience"));
     let gpus = about(&read("[environment]\ngpus = 2"));
-    for name in ["environment.interconnect", "workload.input_tokens", "workload.prefix_reuse"] {
+    for name in [
+        "environment.interconnect",
+        "workload.input_tokens",
+        "workload.prefix_reuse",
+    ] {
         assert!(gpus.contains(&name), "{name}: {gpus:?}");
     }
 }
@@ -146,7 +163,9 @@ fn what_does_not_serve_the_purpose_is_doubted() {
     let doubts = |text: &str| {
         let remarks = read(text).remarks().into_iter();
         let doubts = remarks.filter(|remark| remark.standing == Standing::Doubtful);
-        doubts.map(|remark| (remark.about, remark.why)).collect::<Vec<_>>()
+        doubts
+            .map(|remark| (remark.about, remark.why))
+            .collect::<Vec<_>>()
     };
     for (text, name, says) in [
         (
@@ -154,21 +173,36 @@ fn what_does_not_serve_the_purpose_is_doubted() {
             "environment.network",
             "5.0 times",
         ),
-        ("[environment]\nisolated = false", "environment.isolated", "host of its own"),
-        ("[environment]\ngpus = 2\ninterconnect = 'pcie'", "environment.interconnect", "PCIe"),
+        (
+            "[environment]\nisolated = false",
+            "environment.isolated",
+            "host of its own",
+        ),
+        (
+            "[environment]\ngpus = 2\ninterconnect = 'pcie'",
+            "environment.interconnect",
+            "PCIe",
+        ),
         (
             "[load]\nrate = 1\n[environment]\nperiodic = [{ event = 'GC', every = '3m' }]",
             "lifecycle.steady",
             "360 s or longer",
         ),
         ("[load]\nusers = 3", "load.users", "closed_because"),
-        ("[load]\nrate = 1\narrivals = 'constant'", "load.arrivals", "poisson"),
+        (
+            "[load]\nrate = 1\narrivals = 'constant'",
+            "load.arrivals",
+            "poisson",
+        ),
         ("[lifecycle]\nwarm_up = '1s'", "lifecycle.warm_up", "120s"),
         ("[replicas]\nruns = 1", "replicas.runs", "3 or 5"),
     ] {
         let doubts = doubts(text);
         let found = doubts.iter().find(|(about, _)| *about == name);
-        assert!(found.is_some_and(|(_, why)| why.contains(says)), "{text}: {doubts:?}");
+        assert!(
+            found.is_some_and(|(_, why)| why.contains(says)),
+            "{text}: {doubts:?}"
+        );
     }
     assert_eq!(doubts(""), []);
 }
@@ -179,7 +213,10 @@ fn the_schema_is_that_of_the_types() {
     let schema = schemars::schema_for!(ProblemStatement);
     let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
     if std::env::var_os("BLESS").is_some() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/problem/problem.schema.json");
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/src/problem/problem.schema.json"
+        );
         std::fs::write(path, &text).unwrap();
     } else {
         assert_eq!(text, ProblemStatement::SCHEMA);
@@ -210,7 +247,8 @@ fn a_rehearsal_takes_what_is_stated_of_the_service() {
     use crate::{Lifecycle, Metric};
     use openloop_measurer::Quantile;
 
-    let problem = read("[load]\nrate = 1\narrivals = 'constant'\n[rehearsal]\nservice = 'fixed:0.25'");
+    let problem =
+        read("[load]\nrate = 1\narrivals = 'constant'\n[rehearsal]\nservice = 'fixed:0.25'");
     let steady = Lifecycle::steady_only(Duration::from_secs(20));
     let plan = problem.plan().unwrap().lifecycle(steady).build().unwrap();
     assert_eq!(problem.load.arrivals.as_deref(), Some(&Arrivals::Constant));

@@ -283,7 +283,9 @@ impl Sweep {
     fn check(&self) -> Result<(), ProtocolError> {
         let refuse = |why: String| Err(ProtocolError::Options(why));
         if self.runs == 0 {
-            return refuse("a sweep of 0 runs at each rate measures nothing: give at least 1".to_owned());
+            return refuse(
+                "a sweep of 0 runs at each rate measures nothing: give at least 1".to_owned(),
+            );
         }
         if let Some(unit) = &self.counted
             && !(unit.per_request.is_finite() && unit.per_request > 0.0)

@@ -1,6 +1,6 @@
 //! What there is to see of a run in progress.
 
-use crate::text::units::{Ns, count, rate};
+use crate::words::units::{Ns, count, rate};
 use openloop_experiment::Plan;
 use openloop_experiment::drive::Monitor;
 use openloop_measurer::{Counts, Live, Value};

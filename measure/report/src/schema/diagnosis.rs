@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Which queue the service behaves like, and why its tail is long.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Diagnosis {
     /// `single_worker`, `workers`, `bounded_pool`, `batching`, `pauses` or `unsure`.
@@ -27,6 +28,7 @@ pub struct Diagnosis {
 
 /// A class of systems.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Class {
     /// Of the class.
@@ -41,6 +43,7 @@ pub struct Class {
 
 /// Laws through the points of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Fits {
     /// The response of M/M/c.
@@ -55,6 +58,7 @@ pub struct Fits {
 
 /// The response of M/M/c through the points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MmcFit {
     /// c.
@@ -73,6 +77,7 @@ pub struct MmcFit {
 
 /// The universal scalability law through the points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct UslFit {
     /// γ: throughput of one in flight, per second.
@@ -91,6 +96,7 @@ pub struct UslFit {
 
 /// How busy the service is, told in one way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Utilisation {
     /// The formula.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The service at one request at a time: `floor` of the schema.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Floor {
     /// How many trials it rests on; 0 if it was stated, and not measured.
@@ -32,6 +33,7 @@ pub struct Floor {
 
 /// The floor of one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Level {
     /// Which metric.

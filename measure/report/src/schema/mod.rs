@@ -16,6 +16,7 @@ mod problem;
 mod replicas;
 mod resilience;
 mod setup;
+mod stored;
 mod summary;
 mod sweep;
 mod timeline;
@@ -24,7 +25,7 @@ mod validity;
 pub use aftermath::{Backlog, Health, WorstWindow};
 pub use arrivals::{Arrivals, PhaseArrivals};
 pub use bounds::LowerBounds;
-pub use diagnosis::{Class, Diagnosis, Fits, MmcFit, Utilisation, UslFit};
+pub use diagnosis::{Class, Diagnosis, Fits, MmcFit, UslFit, Utilisation};
 pub use floor::{Floor, Level};
 pub use kind::{Kind, UNLABELLED};
 pub use latency::Latency;
@@ -33,11 +34,15 @@ pub use objective::{Finding, Lint, Objective};
 pub use problem::{Evidence, Problem, Remark};
 pub use replicas::{QuantileSpread, Replica, Replicas, Variation};
 pub use resilience::{Claim, Resilience, Stage};
-pub use setup::{Closed, Limits, Sessions};
-pub use summary::{Part, Parts, Summary};
+pub use setup::{Closed, Limits, Merged, Sessions, Shard};
+pub use stored::{Digits, Part, Parts, StoredError, Window};
+pub use summary::Summary;
 pub use sweep::{Capacity, Estimate, Step, Sweep};
 pub use timeline::Interval;
 pub use validity::{Check, Validity};
+
+#[cfg(test)]
+mod published;
 
 pub(crate) use kind::{by_class, metrics, named};
 use std::time::Duration;

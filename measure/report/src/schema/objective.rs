@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What the run says of a service-level objective: `slo` of the schema.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Objective {
     /// `pass`, `fail`, `infeasible`, `inconclusive` or `invalid`.
@@ -21,6 +22,7 @@ pub struct Objective {
 
 /// What is questionable in a bound.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Lint {
     /// The bound.
@@ -33,6 +35,7 @@ pub struct Lint {
 
 /// What the run says of one bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Finding {
     /// The bound, as it is written: `p99 <= 100 ms`.

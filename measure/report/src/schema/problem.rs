@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The problem that the run answers, and what was found of what it says: `problem` of the schema.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Problem {
     /// The statement, as it was read.
@@ -17,6 +18,7 @@ pub struct Problem {
 
 /// A remark on the statement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Remark {
     /// Which field.
@@ -29,6 +31,7 @@ pub struct Remark {
 
 /// What was seen of one way to fail.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Evidence {
     /// Which way.
@@ -57,8 +60,15 @@ impl Problem {
         let remarks = statement.remarks().into_iter();
         Problem {
             statement: serde_json::to_value(statement).unwrap_or_default(),
-            remarks: remarks.chain(statement.judged(observed)).map(remark).collect(),
-            evidence: statement.evidence(observed).into_iter().map(evidence).collect(),
+            remarks: remarks
+                .chain(statement.judged(observed))
+                .map(remark)
+                .collect(),
+            evidence: statement
+                .evidence(observed)
+                .into_iter()
+                .map(evidence)
+                .collect(),
         }
     }
 }

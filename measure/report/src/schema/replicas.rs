@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// The runs that a report is of, where they are several, and whether they agree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Replicas {
     /// Run by run.
@@ -29,6 +30,7 @@ pub struct Replicas {
 
 /// One of several runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Replica {
     /// From which its schedule was drawn.
@@ -49,6 +51,7 @@ pub struct Replica {
 
 /// How a figure varies from run to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Variation {
     /// The coefficient of variation.
@@ -59,6 +62,7 @@ pub struct Variation {
 
 /// How a quantile varies from run to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct QuantileSpread {
     /// Which: `p99`.

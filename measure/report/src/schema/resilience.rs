@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 /// What an overload did to the service, and whether it degrades as stated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Resilience {
     /// `pass`, `fail`, `inconclusive` or `invalid`.
@@ -30,6 +31,7 @@ pub struct Resilience {
 
 /// One claim, and whether it held.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Claim {
     /// What was claimed.
@@ -42,6 +44,7 @@ pub struct Claim {
 
 /// What became of the arrivals of one stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Stage {
     /// Arrivals per second.

@@ -1,7 +1,7 @@
 //! What the service did at each of several rates.
 
-use super::finite;
 use super::diagnosis::{Diagnosis, Fits, Utilisation};
+use super::finite;
 use super::replicas::Replica;
 use openloop_experiment::sweep::{Capacity as Known, Curve, Estimate as Measured, Point};
 use openloop_measurer::Quantile;
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// What the service did at each of several rates: the hockey stick.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Sweep {
     /// By rate, from the lowest to the highest.
@@ -39,6 +40,7 @@ pub struct Sweep {
 
 /// What the service did at one rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Step {
     /// Arrivals per second, as asked.
@@ -73,6 +75,7 @@ pub struct Step {
 
 /// A statistic of a latency.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Estimate {
     /// What was measured.
@@ -85,6 +88,7 @@ pub struct Estimate {
 
 /// How much a service carries, as far as that is known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Capacity {
     /// `found`, `at_least`, `below`, `infeasible` or `unknown`.

@@ -1,20 +1,33 @@
 //! What is more than one run: the problem, the floor, replicas and a sweep.
 
 use super::page::Page;
-use super::style::Tone;
 use super::table::Table;
-use super::units::{Ns, length, percent, rate};
 use crate::Report;
 use crate::schema::{Capacity, Diagnosis, Estimate, Level, Step, Sweep, Variation};
+use crate::words::Tone;
+use crate::words::units::{Ns, length, percent, rate};
 use std::io;
 
+/// All of it, as far as there is any.
+pub(super) fn write<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+    problem(report, page)?;
+    sweep(report, page)?;
+    resilience(report, page)?;
+    floor(report, page)?;
+    replicas(report, page)
+}
+
 /// What of the problem is missing, doubtful or otherwise than it says, and which failures were seen.
-pub(super) fn problem<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+fn problem<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
     let Some(problem) = &report.problem else {
         return Ok(());
     };
     let mut label = "problem";
-    for remark in problem.remarks.iter().filter(|remark| remark.standing != "confirmed") {
+    for remark in problem
+        .remarks
+        .iter()
+        .filter(|remark| remark.standing != "confirmed")
+    {
         let tone = match remark.standing.as_str() {
             "contradicted" => Tone::Bad,
             _ => Tone::Doubtful,
@@ -39,7 +52,7 @@ pub(super) fn problem<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::
 }
 
 /// How long an idle service takes.
-pub(super) fn floor<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+fn floor<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
     let Some(floor) = &report.floor else {
         return Ok(());
     };
@@ -49,7 +62,10 @@ pub(super) fn floor<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Re
         n => format!("{n} trials of one request at a time"),
     };
     if let Some(utilisation) = floor.utilisation {
-        text.push_str(&format!(", the service used {} of the time", percent(utilisation)));
+        text.push_str(&format!(
+            ", the service used {} of the time",
+            percent(utilisation)
+        ));
     }
     if let Some(s) = floor.s_ns {
         text.push_str(&format!("; S = {}", Ns(s)));
@@ -60,7 +76,10 @@ pub(super) fn floor<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Re
         _ => format!(", without a round trip of {}", Ns(floor.rtt_ns as f64)),
     });
     if let Some(cold) = floor.cold_ns {
-        text.push_str(&format!("; the first request of all took {}", Ns(cold as f64)));
+        text.push_str(&format!(
+            "; the first request of all took {}",
+            Ns(cold as f64)
+        ));
     }
     page.entry("floor", Tone::Plain, &text)?;
     let mut table = Table::new(["", "min", "mean", "p50", "p95", "p99"]);
@@ -90,11 +109,13 @@ fn cells(level: &Level) -> Vec<(String, Tone)> {
         level.p99_ns,
     ];
     let figures = figures.map(|ns| (Ns(ns).to_string(), Tone::Plain));
-    std::iter::once((name, Tone::Plain)).chain(figures).collect()
+    std::iter::once((name, Tone::Plain))
+        .chain(figures)
+        .collect()
 }
 
 /// Whether the runs agree.
-pub(super) fn replicas<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+fn replicas<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
     let Some(replicas) = &report.replicas else {
         return Ok(());
     };
@@ -125,18 +146,32 @@ pub(super) fn replicas<W: io::Write>(report: &Report, page: &mut Page<W>) -> io:
     page.item("replicas", (&replicas.steadiness, tone), &text)?;
     match replicas.discarded {
         0 => Ok(()),
-        n => page.entry("", Tone::Doubtful, &format!("{n} sets of runs before them were discarded")),
+        n => page.entry(
+            "",
+            Tone::Doubtful,
+            &format!("{n} sets of runs before them were discarded"),
+        ),
     }
 }
 
 /// The curve, and what follows from it.
-pub(super) fn sweep<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+fn sweep<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
     let Some(sweep) = &report.sweep else {
         return Ok(());
     };
     page.blank()?;
     let mut table = Table::new([
-        "sweep", "achieved", "mean", "p50", "p95", "p99", "x floor", "zone", "errors", "in flight", "",
+        "sweep",
+        "achieved",
+        "mean",
+        "p50",
+        "p95",
+        "p99",
+        "x floor",
+        "zone",
+        "errors",
+        "in flight",
+        "",
     ]);
     for step in &sweep.points {
         table.row(row(step));
@@ -151,7 +186,11 @@ pub(super) fn sweep<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Re
         page.entry(label, tone, &capacity.text)?;
     }
     if let (Some(sought), Some(found)) = (&sweep.sought, &sweep.found) {
-        page.entry("capacity", Tone::Strong, &format!("{sought}: {}", found.text))?;
+        page.entry(
+            "capacity",
+            Tone::Strong,
+            &format!("{sought}: {}", found.text),
+        )?;
     }
     laws(sweep, page)?;
     diagnosis(&sweep.diagnosis, page)?;
@@ -160,7 +199,10 @@ pub(super) fn sweep<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Re
     }
     if let Some(reported) = sweep.reported_rate {
         let steady = length(report.steady_ns);
-        let text = format!("what follows was measured at {}, for {steady}", rate(reported));
+        let text = format!(
+            "what follows was measured at {}, for {steady}",
+            rate(reported)
+        );
         page.entry("", Tone::Plain, &text)?;
     }
     Ok(())
@@ -191,7 +233,11 @@ fn laws<W: io::Write>(sweep: &Sweep, page: &mut Page<W>) -> io::Result<()> {
 
 /// Which queue the service behaves like.
 fn diagnosis<W: io::Write>(diagnosis: &Diagnosis, page: &mut Page<W>) -> io::Result<()> {
-    page.entry("behaves", Tone::Strong, &format!("like {}", diagnosis.model_text))?;
+    page.entry(
+        "behaves",
+        Tone::Strong,
+        &format!("like {}", diagnosis.model_text),
+    )?;
     page.entry("its tail", Tone::Plain, &diagnosis.tail_text)?;
     for evidence in &diagnosis.evidence {
         page.item("", ("for", Tone::Good), evidence)?;
@@ -200,14 +246,17 @@ fn diagnosis<W: io::Write>(diagnosis: &Diagnosis, page: &mut Page<W>) -> io::Res
         page.item("", ("doubt", Tone::Doubtful), doubt)?;
     }
     for class in &diagnosis.systems {
-        let text = format!("such as {}: {} fails first", class.examples, class.first_failure);
+        let text = format!(
+            "such as {}: {} fails first",
+            class.examples, class.first_failure
+        );
         page.entry("", Tone::Faint, &text)?;
     }
     Ok(())
 }
 
 /// What an overload did to the service.
-pub(super) fn resilience<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+fn resilience<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
     let Some(resilience) = &report.resilience else {
         return Ok(());
     };
@@ -226,7 +275,9 @@ pub(super) fn resilience<W: io::Write>(report: &Report, page: &mut Page<W>) -> i
     for why in &resilience.why {
         page.entry("", Tone::Doubtful, why)?;
     }
-    let mut table = Table::new(["", "offered", "achieved", "ok", "shed", "failed", "p50", "p99"]);
+    let mut table = Table::new([
+        "", "offered", "achieved", "ok", "shed", "failed", "p50", "p99",
+    ]);
     for (name, stage) in [
         ("before", &resilience.before),
         ("overload", &resilience.during),
@@ -252,7 +303,9 @@ pub(super) fn resilience<W: io::Write>(report: &Report, page: &mut Page<W>) -> i
 fn limits(sweep: &Sweep) -> impl Iterator<Item = (&'static str, &Capacity)> {
     let knee = sweep.knee.as_ref().map(|knee| ("knee", knee));
     let cliff = sweep.cliff.as_ref().map(|cliff| ("cliff", cliff));
-    [knee, cliff, Some(("maximum", &sweep.max))].into_iter().flatten()
+    [knee, cliff, Some(("maximum", &sweep.max))]
+        .into_iter()
+        .flatten()
 }
 
 fn row(step: &Step) -> Vec<(String, Tone)> {
@@ -273,10 +326,12 @@ fn row(step: &Step) -> Vec<(String, Tone)> {
         estimate(&step.p50),
         estimate(&step.p95),
         estimate(&step.p99),
-        step.p99_ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
+        step.p99_ratio
+            .map_or_else(String::new, |ratio| format!("{ratio:.2}")),
         step.zone.clone().unwrap_or_default(),
         step.errors.map_or_else(String::new, percent),
-        step.in_flight.map_or_else(String::new, |n| format!("{n:.1}")),
+        step.in_flight
+            .map_or_else(String::new, |n| format!("{n:.1}")),
         match (step.valid, step.saturated) {
             (false, _) => "invalid".to_owned(),
             (true, true) if step.zone.is_none() => "saturated".to_owned(),

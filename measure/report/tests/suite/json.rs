@@ -29,7 +29,16 @@ async fn the_report_of_a_run_on_the_paused_clock_is_this_file() {
         .with_title("mixed outcomes")
         .with_command("loadgen http http://service.test/ --rate 20")
         .with_judgement(&slo.judge(&run));
-    assert_golden("mixed.json", &json_of(&on_any_machine(report)));
+    let mut report = on_any_machine(report);
+    // They are long, and have tests of their own.
+    let latency = &mut report.latency;
+    for summary in [&mut latency.response, &mut latency.response_slo] {
+        summary.as_mut().unwrap().windows.clear();
+    }
+    for summary in report.metrics.values_mut() {
+        summary.as_mut().unwrap().windows.clear();
+    }
+    assert_golden("mixed.json", &json_of(&report));
 }
 
 #[tokio::test(start_paused = true)]
@@ -208,7 +217,7 @@ async fn a_run_at_its_rate_gives_what_was_planned() {
     let response = report.latency.response.unwrap();
     assert_eq!(response.count, 400);
     assert!(response.at_least.is_empty());
-    assert_eq!(response.parts, None);
+    assert_eq!(response.parts.unwrap().at_least, None);
     assert_eq!(response.at_least_histogram, None);
 }
 

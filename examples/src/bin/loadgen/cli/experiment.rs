@@ -93,9 +93,9 @@ impl FromStr for SweepArg {
         }
         let rates = text.split(',').map(str::parse::<Rate>);
         let rates: Result<_, _> = rates.collect();
-        rates
-            .map(SweepArg::Rates)
-            .map_err(|error| format!("{error}; --sweep takes rates, such as 1000,2000,4000, or find"))
+        rates.map(SweepArg::Rates).map_err(|error| {
+            format!("{error}; --sweep takes rates, such as 1000,2000,4000, or find")
+        })
     }
 }
 
@@ -104,10 +104,14 @@ pub(crate) fn slo(text: &str) -> Result<Slo, String> {
     let path = Path::new(text);
     // A bound has a comparison, which no name of a file needs.
     if text.contains("<=") || text.contains(">=") || !path.is_file() {
-        return text.parse().map_err(|error: openloop_experiment::SloError| error.to_string());
+        return text
+            .parse()
+            .map_err(|error: openloop_experiment::SloError| error.to_string());
     }
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-    let is_json = path.extension().is_some_and(|extension| extension == "json");
+    let is_json = path
+        .extension()
+        .is_some_and(|extension| extension == "json");
     match is_json {
         true => serde_json::from_str(&text).map_err(|error| error.to_string()),
         false => Slo::from_toml(&text).map_err(|error| error.to_string()),

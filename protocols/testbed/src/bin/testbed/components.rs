@@ -47,6 +47,24 @@ const COMPONENTS: &[Component] = &[
         "comparisons of HTTP generators",
     ),
     component(
+        "node",
+        Source::Apt("nodejs"),
+        When::Full,
+        "the diagnosis of a real event loop",
+    ),
+    component(
+        "nginx",
+        Source::Apt("nginx"),
+        When::Full,
+        "the diagnosis of a real web server",
+    ),
+    component(
+        "gunicorn",
+        Source::Apt("gunicorn"),
+        When::Full,
+        "the diagnosis of a real pool of workers",
+    ),
+    component(
         "cargo-hack",
         Source::Cargo("cargo-hack"),
         When::Full,
