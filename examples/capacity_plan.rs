@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         "rate", "mean", "p90", "p99", "p99 / floor"
     );
     // The floor: so little that no two requests meet.
-    let floor = measure(&node, 20.0, Arrivals::Constant, step).await?;
+    let (floor, mut believed) = measure(&node, 20.0, Arrivals::Constant, step).await?;
     let at = |responses: &Population, q| responses.quantile(q).map(|value| value.ns() as f64 / 1e9);
     let floor_p99 = at(&floor, Quantile::P99).ok_or("no answers at next to no load")?;
     let mut figures = Figures {
@@ -44,30 +44,34 @@ async fn main() -> Result<(), Box<dyn Error>> {
         ..Figures::at_peak(PEAK)
     };
     let mut points = Vec::new();
+    let mut departed = false;
     for rate in [200.0, 400.0, 600.0, 700.0, 800.0, 900.0] {
-        let responses = measure(&node, rate, Arrivals::Poisson, step).await?;
+        let (responses, valid) = measure(&node, rate, Arrivals::Poisson, step).await?;
         let (Some(mean), Some(p90), Some(p99)) = (
             responses.mean_ns().map(|ns| ns / 1e9),
             at(&responses, Quantile::P90),
             at(&responses, Quantile::P99),
         ) else {
-            break;
+            return Err(format!("nothing was answered at {rate}/s").into());
         };
         let ratio = p99 / floor_p99;
         let ms = |seconds: f64| format!("{:.2} ms", seconds * 1e3);
         println!(
-            "{rate:>6}/s{:>12}{:>12}{:>12}{ratio:>14.1}",
+            "{rate:>6}/s{:>12}{:>12}{:>12}{ratio:>14.1}{}",
             ms(mean),
             ms(p90),
-            ms(p99)
+            ms(p99),
+            if valid { "" } else { " ?" },
         );
+        believed &= valid;
         points.push(ResponsePoint {
             rate,
             mean_response: mean,
         });
-        // The knee: the highest rate at which the tail is not above three times the floor's. What is measured there is
-        // what the nodes will show at the peak.
-        if ratio <= 3.0 {
+        // The knee: the highest rate before the tail rises above three times the floor's. What is measured there is what
+        // the nodes will show at the peak.
+        departed |= ratio > 3.0;
+        if !departed {
             figures = Figures {
                 knee: Some(rate),
                 mean_response: Some(mean),
@@ -77,6 +81,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 ..figures
             };
         }
+    }
+    if !believed {
+        println!("? the machine was too busy for this run: its figures are not to be believed");
     }
     // The highest rate lies beyond the sweep: from the curve through it.
     let fit = mmc_curve::fit(&points)?;
@@ -102,13 +109,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What a node needs at this rate, as its clients see it.
+/// What a node needs at this rate, as its clients see it, and whether the run may be believed.
 async fn measure(
     node: &HttpServer,
     rate: f64,
     arrivals: Arrivals,
     steady: Duration,
-) -> Result<Population, Box<dyn Error>> {
+) -> Result<(Population, bool), Box<dyn Error>> {
     let http = Http::builder(&node.url("/"))
         .connections(Connections::PerInFlight) // nothing queues on our side
         .build()?;
@@ -125,10 +132,10 @@ async fn measure(
         .target(Target::SameProcess)
         .build()?;
     let run = drive::shared(&plan, requests(http, move |_seq| request.clone())).await?;
-    for fault in run.validity().faults() {
-        println!("  the next row is not to be believed: {}", fault.why);
-    }
-    Ok(run.snapshot().steady().response_ok())
+    Ok((
+        run.snapshot().steady().response_ok(),
+        run.validity().is_valid(),
+    ))
 }
 
 /// Llama 3.1 8B in bf16, with 40 GiB left for its cache on each GPU.
