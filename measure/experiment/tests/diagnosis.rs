@@ -125,15 +125,23 @@ fn sizes_are_told_as_well() {
         "{truth:?} {pool}"
     );
 
-    let paused = of(4, 1);
+    let pauses = Pauses {
+        every: Duration::from_secs(2),
+        length: Duration::from_millis(200),
+    };
+    let service = station(2, "exponential:0.005").pauses(pauses).unwrap();
+    let base = base(100);
+    let sweeper = Sweep::fractions(per_second(400.0), SHARES).floor(floor(&base, &service));
+    let paused = sweep(&sweeper, &base, &service).diagnose();
     let Tail::Pauses { every, length } = paused.tail else {
         panic!("{paused}");
     };
-    let mean = pick(1, 2, &[0.001, 0.003, 0.010]);
-    let (of_every, of_length) = pick(1, 4, &[(500.0, 25.0), (1000.0, 30.0), (300.0, 15.0)]);
-    let near = |found: Duration, truth: f64| (found.as_secs_f64() / truth / mean).ln().abs() < 0.5;
-    assert!(near(every, of_every), "{paused}");
-    assert!(near(length, of_length), "{paused}");
+    assert_eq!(paused.model, Model::Pauses);
+    let near = |found: Duration, truth: Duration| {
+        (0.8..1.3).contains(&(found.as_secs_f64() / truth.as_secs_f64()))
+    };
+    assert!(near(every, pauses.every), "{paused}");
+    assert!(near(length, pauses.length), "{paused}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use openloop_experiment::simulate::{Served, Simulated, Station, simulate};
 use openloop_experiment::sweep::{Capacity, Curve, Sweep, Zone};
 use openloop_experiment::{Plan, ProtocolError, Slo, drive};
 use openloop_measurer::Outcome;
-use openloop_sched::{Offset, Ticket};
+use openloop_sched::{Arrivals, Offset, Ticket};
 use openloop_workload::Values;
 use openloop_workload::values::Empirical;
 use simulated::{base, floor, full, per_second, ready, station, sweep};
@@ -273,8 +273,9 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
 /// The same on a driver, under the paused clock: what is stopped early ends the sweep.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_stopped_ends_the_sweep() {
-    let sweeper = Sweep::rates([10.0, 20.0, 30.0].map(per_second));
-    let base = base(10);
+    let sweeper = Sweep::rates([10.0, 20.0, 25.0].map(per_second));
+    // The paused clock ticks in whole milliseconds.
+    let base = base(10).arrivals(Arrivals::Constant);
     let mut runs = 0;
     let trial = async |plan: &Plan| {
         runs += 1;

@@ -140,7 +140,7 @@ fn pauses(low: &[&Point], notes: &mut Notes) -> Option<Tail> {
         match is_of_any_load(point, clusters, low) {
             Ok(evidence) => {
                 notes.evidence.push(evidence);
-                let every = point.steady().as_secs_f64() / clusters.slices as f64;
+                let every = point.steady().as_secs_f64() / clusters.stretches.max(1) as f64;
                 let longest = point.quantile(Quantile::P99_99).map_or(0.0, |q| q.ns);
                 return Some(Tail::Pauses {
                     every: Duration::try_from_secs_f64(every).unwrap_or_default(),

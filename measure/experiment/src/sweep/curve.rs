@@ -4,7 +4,7 @@ use super::capacity::{Capacity, PerSecond};
 use super::point::{Estimate, Point};
 use crate::floor::{Floor, Ratio};
 use crate::series::Metric;
-use crate::slo::{Bound, Judgement, Slo, Verdict};
+use crate::slo::{Bound, Evidence, Judgement, Slo, Verdict};
 use crate::units::{Ns, Percent, Short};
 use openloop_measurer::Quantile;
 use std::fmt;
@@ -271,13 +271,17 @@ impl Curve {
 }
 
 /// What the runs at a point say of an objective.
-pub(super) fn judge(slo: &Slo, floor: Option<&Floor>, point: &Point) -> Result<Judgement, String> {
+pub(super) fn judge(
+    slo: &Slo,
+    floor: Option<&Floor>,
+    evidence: &impl Evidence,
+) -> Result<Judgement, String> {
     match floor {
         Some(floor) => Ok(slo
             .on(floor)
             .map_err(|error| error.to_string())?
-            .judge(point)),
-        None => Ok(slo.judge(point)),
+            .judge(evidence)),
+        None => Ok(slo.judge(evidence)),
     }
 }
 

@@ -61,7 +61,9 @@ pub use utilisation::Utilisation;
 pub use zones::Zone;
 
 use crate::drive::DriveError;
-use crate::{Floor, Lifecycle, Plan, PlanBuilder, ProtocolError, Run, Slo, Statistic};
+use crate::{
+    Evidence, Floor, Judgement, Lifecycle, Plan, PlanBuilder, ProtocolError, Run, Slo, Statistic,
+};
 use openloop_sched::Rate;
 use openloop_workload::{named, numbered};
 use search::{Next, Search, Tried};
@@ -231,7 +233,9 @@ impl Sweep {
                         && point.dismissed().len() < TRIES
                         && !steps.interrupted
                     {
-                        point.add(steps.make(&point, steady, &mut trial).await?);
+                        let run = steps.make(&point, steady, &mut trial).await?;
+                        let believed = run.validity().is_valid();
+                        point.add(run, believed);
                     }
                     let ends = point.is_saturated() || steps.interrupted;
                     points.push(point);
@@ -257,6 +261,7 @@ impl Sweep {
                     steady,
                     longest: longest.unwrap_or(20 * steady),
                 };
+                let floor = self.floor.as_ref();
                 let mut tried: Vec<Tried> = Vec::new();
                 while let Some(Next { rate, steady }) = search.next(&tried) {
                     let at = tried.partition_point(|tried| tried.point.per_second() < rate);
@@ -266,9 +271,11 @@ impl Sweep {
                         true => steps.point(rate)?,
                         false => tried.remove(at).point,
                     };
-                    point.add(steps.make(&point, steady, &mut trial).await?);
-                    let judgement = curve::judge(slo, self.floor.as_ref(), &point)
-                        .map_err(ProtocolError::Options)?;
+                    let run = steps.make(&point, steady, &mut trial).await?;
+                    // For the purpose of this objective.
+                    let believed = judged(slo, floor, &run)?.validity.is_valid();
+                    point.add(run, believed);
+                    let judgement = judged(slo, floor, &point)?;
                     tried.insert(at, Tried { point, judgement });
                     if steps.interrupted {
                         break;
@@ -349,6 +356,14 @@ impl Sweep {
             }
         }
     }
+}
+
+fn judged(
+    slo: &Slo,
+    floor: Option<&Floor>,
+    evidence: &impl Evidence,
+) -> Result<Judgement, ProtocolError> {
+    curve::judge(slo, floor, evidence).map_err(ProtocolError::Options)
 }
 
 /// The steps made so far.

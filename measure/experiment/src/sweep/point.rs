@@ -14,7 +14,8 @@ const SERVED: f64 = 0.95;
 
 /// What was measured at one rate, by one run or several with seeds of their own.
 ///
-/// Its figures are those of the runs that may be believed, taken together: histograms are merged, and nothing is
+/// Its figures are those of the runs that may be believed (in a search: for the purpose of the objective, as in
+/// [`Judgement::validity`](crate::Judgement::validity)), taken together: histograms are merged, and nothing is
 /// averaged that cannot be.
 #[derive(Clone, Debug)]
 pub struct Point {
@@ -47,8 +48,8 @@ impl Point {
         }
     }
 
-    pub(super) fn add(&mut self, run: Run) {
-        match run.validity().is_valid() {
+    pub(super) fn add(&mut self, run: Run, believed: bool) {
+        match believed {
             true => self.runs.push(run),
             false => self.dismissed.push(run),
         }
