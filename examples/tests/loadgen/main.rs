@@ -9,6 +9,7 @@ mod interrupt;
 mod mixes;
 mod preview;
 mod refusals;
+mod reports;
 mod runs;
 mod sample;
 mod traces;
