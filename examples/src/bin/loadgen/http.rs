@@ -7,6 +7,7 @@ mod requests;
 pub(crate) use args::{HttpArgs, KEYS};
 pub(crate) use mix::HttpMix;
 
+use crate::arrivals::Replay;
 use crate::exit::Failure;
 use crate::protocol::{Connecting, Protocol, share};
 use crate::shares;
@@ -17,6 +18,7 @@ use openloop_experiment::{Work, labelled};
 use openloop_http::{BuildError, Connections, Http, HttpError, Tls, Version};
 use openloop_measurer::{Kind, Operation};
 use openloop_sched::Ticket;
+use openloop_workload::Keys;
 use requests::{CallError, Requests};
 use std::future::Future;
 use std::sync::Arc;
@@ -42,14 +44,22 @@ pub(crate) struct HttpLoad {
 impl HttpLoad {
     /// # Errors
     /// When the flags do not make a request: all that can be told without a connection.
-    pub(crate) fn new(arguments: &HttpArgs) -> Result<Self, Failure> {
+    pub(crate) fn new(arguments: &HttpArgs, replay: Option<&Replay>) -> Result<Self, Failure> {
         arguments.check().map_err(Failure::Usage)?;
+        // A trace has a row for each arrival, and not for the later requests of a session.
+        let is_open = arguments.load.schedule.sessions.is_none();
+        let trace = replay.and_then(|replay| replay.rows.as_ref());
+        let trace = trace.filter(|_| is_open);
+        let mix = arguments.mix(trace).map_err(Failure::Usage)?;
+        if !is_open {
+            refuse_order(arguments.keys.as_ref(), mix.as_ref()).map_err(Failure::Usage)?;
+        }
         let mut load = HttpLoad {
             arguments: arguments.clone(),
             host: String::new(),
             port: 0,
             tls: arguments.tls().map_err(Failure::Usage)?,
-            mix: arguments.mix().map_err(Failure::Usage)?.map(Arc::new),
+            mix: mix.map(Arc::new),
         };
         let client = load.client(load.connections(1)).map_err(Failure::usage)?;
         if let Some(mix) = &load.mix {
@@ -142,6 +152,21 @@ impl HttpLoad {
     }
 }
 
+/// Refuses keys whose place in time is the number of their request, which in sessions it is not.
+fn refuse_order(keys: Option<&Keys>, mix: Option<&HttpMix>) -> Result<(), String> {
+    let of_mix = mix.into_iter().flat_map(HttpMix::keys);
+    match keys
+        .into_iter()
+        .chain(of_mix)
+        .find(|keys| keys.is_ordered())
+    {
+        None => Ok(()),
+        Some(keys) => Err(format!(
+            "the keys {keys} follow the order of requests, and those of --sessions have none before they are sent: take uniform, zipf or hotspot keys without a drift"
+        )),
+    }
+}
+
 impl Protocol for HttpLoad {
     fn endpoint(&self) -> (&str, u16) {
         (&self.host, self.port)
@@ -164,8 +189,9 @@ impl Protocol for HttpLoad {
             return format!("{method} {url} over {connections}");
         };
         let head = format!(
-            "the kinds of request in {} to {} over {connections}",
+            "the kinds of request in {}, {}, to {} over {connections}",
             mix.file().display(),
+            mix.chosen(),
             arguments.url
         );
         let lines = std::iter::once(head).chain(shares::table(mix.mix()));
@@ -179,7 +205,7 @@ impl Protocol for HttpLoad {
 
     fn kind(&self, seq: u64) -> Option<usize> {
         let mix = self.mix.as_ref()?;
-        Some(mix.pick(self.seed(), seq).index)
+        Some(mix.pick(self.seed(), seq).0)
     }
 
     fn connecting(&self) -> Connecting {

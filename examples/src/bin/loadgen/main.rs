@@ -4,14 +4,17 @@
 //! loadgen http http://service.test/ --rate 2000 --slo "p99<=100ms" --json report.json
 //! loadgen report report.json --html report.html
 //! loadgen sample keys zipf:1e6:0.99
+//! loadgen capacity mmc --rate 75 --service 100ms --servers 10
 //! ```
 //!
 //! [`cli`] reads the flags, [`plan`] makes a plan of them, [`run`] carries it out. What differs between protocols is
-//! behind the trait [`protocol::Protocol`], one file each. [`report`] shows, merges and compares what was written. [`sample`] shows what keys, values, mixes and traces are. The
-//! exit status says what came out: see [`exit::Status`].
+//! behind the trait [`protocol::Protocol`], one file each. [`report`] shows, merges and compares what was written,
+//! [`sample`] shows what keys, values, mixes and traces are, [`capacity`] what queueing models and rules of sizing say.
+//! The exit status says what came out: see [`exit::Status`].
 #![forbid(unsafe_code)]
 
 mod arrivals;
+mod capacity;
 mod cli;
 mod command;
 mod exit;
@@ -47,11 +50,13 @@ fn load(cli: &Cli) -> Result<Status, Failure> {
     match &cli.command {
         #[cfg(feature = "http")]
         Command::Http(arguments) => {
-            let protocol = http::HttpLoad::new(arguments)?;
-            runtime()?.block_on(run::run(protocol, &arguments.load))
+            let replay = plan::replay(&arguments.load)?;
+            let protocol = http::HttpLoad::new(arguments, replay.as_ref())?;
+            runtime()?.block_on(run::run(protocol, &arguments.load, replay))
         }
         Command::Report(arguments) => report::run(arguments),
         Command::Sample(arguments) => sample::run(arguments),
+        Command::Capacity(arguments) => capacity::run(arguments),
     }
 }
 

@@ -4,6 +4,7 @@ use super::HttpMix;
 use crate::cli::LoadArgs;
 use clap::Args;
 use openloop_http::Tls;
+use openloop_workload::traces::Trace;
 use openloop_workload::{Keys, Template};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -32,7 +33,8 @@ pub(crate) struct HttpArgs {
     pub(crate) keys: Option<Keys>,
 
     /// Several kinds of request, each with a weight, a URL, a body and fields to fill them: see
-    /// examples/mixes/web_shop.toml. A --header is sent with every kind that has none of that name
+    /// examples/mixes/web_shop.toml. With --arrivals trace:FILE the rows of the trace choose the kinds, where it has kinds
+    /// of these names. A --header is sent with every kind that has none of that name
     #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "body", "keys"], help_heading = "Request")]
     pub(crate) mix: Option<PathBuf>,
 
@@ -110,9 +112,9 @@ Keys are the whole numbers from 1 to N, which may be written as 1e6:
 See what they are before the run: loadgen sample keys zipf:1e6:0.99";
 
 impl HttpArgs {
-    /// The kinds of request, if there are several.
-    pub(crate) fn mix(&self) -> Result<Option<HttpMix>, String> {
-        let read = |file: &PathBuf| HttpMix::read(file, &self.header);
+    /// The kinds of request, if there are several; `trace` has a row for each request.
+    pub(crate) fn mix(&self, trace: Option<&Trace>) -> Result<Option<HttpMix>, String> {
+        let read = |file: &PathBuf| HttpMix::read(file, &self.header, trace);
         self.mix.as_ref().map(read).transpose()
     }
 
@@ -278,7 +280,7 @@ mod tests {
         ] {
             let words = [url, "--header", "host: other.test:1", "--body", "{key}"];
             let keys = ["--keys", "uniform:5"];
-            let load = HttpLoad::new(&parse(&[&words[..], &keys].concat()).unwrap()).unwrap();
+            let load = HttpLoad::new(&parse(&[&words[..], &keys].concat()).unwrap(), None).unwrap();
             assert_eq!(load.endpoint(), endpoint, "{url}");
         }
     }
@@ -310,7 +312,7 @@ mod tests {
                 "8 threads",
             ),
         ] {
-            let failure = HttpLoad::new(&parse(words).unwrap()).unwrap_err();
+            let failure = HttpLoad::new(&parse(words).unwrap(), None).unwrap_err();
             assert_eq!(failure.status(), Status::Usage, "{words:?}");
             let message = failure.to_string();
             assert!(message.contains(named), "{words:?}: {message}");

@@ -3,17 +3,31 @@
 use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, Request};
-use openloop_workload::mix::{Field, FieldsSource, Picked};
-use openloop_workload::{Fields, Mix, Template};
+use openloop_workload::mix::{Field, FieldsSource, Kind};
+use openloop_workload::traces::{Trace, TraceRequest};
+use openloop_workload::{Fields, Keys, Mix, Template};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Kinds of request, as a file says them.
 #[derive(Debug)]
 pub(crate) struct HttpMix {
     file: PathBuf,
     mix: Mix<HttpKind>,
+    choice: Choice,
+}
+
+/// What says of which kind a request is.
+#[derive(Debug)]
+enum Choice {
+    /// Chance, by the weights.
+    Weights,
+    /// The same, though there is a trace with kinds, of which these are some.
+    WeightsBeside(Arc<str>),
+    /// The rows of a trace: of each request the place of its kind.
+    Rows(Box<[usize]>),
 }
 
 /// What makes a request of one kind.
@@ -48,11 +62,16 @@ struct Table {
 
 impl HttpMix {
     /// The kinds in `file`, each of which also sends `headers` but for those that it has itself. Files of values are
-    /// beside the file.
+    /// beside the file. Request number k replays row k of `trace`, and is of the kind that the row names, where the
+    /// trace has kinds of these names.
     ///
     /// # Errors
     /// All that can be told without knowing the server: the message has the file, the kind and the field.
-    pub(crate) fn read(file: &Path, headers: &[(String, String)]) -> Result<Self, String> {
+    pub(crate) fn read(
+        file: &Path,
+        headers: &[(String, String)],
+        trace: Option<&Trace>,
+    ) -> Result<Self, String> {
         let named = |why: String| format!("{}: {why}", file.display());
         let text = std::fs::read_to_string(file)
             .map_err(|error| named(format!("cannot be read: {error}")))?;
@@ -69,12 +88,74 @@ impl HttpMix {
                     table.headers.insert(name.clone(), Template::new(value));
                 }
             }
-            HttpKind::new(table, folder).map_err(|why| named(format!("the kind \"{kind}\": {why}")))
+            HttpKind::new(table, folder, trace)
+                .map_err(|why| named(format!("the kind \"{kind}\": {why}")))
         })?;
-        Ok(HttpMix {
+        let mix = HttpMix {
             file: file.to_owned(),
             mix,
-        })
+            choice: Choice::Weights,
+        };
+        match trace {
+            Some(trace) => mix.following(trace),
+            None => Ok(mix),
+        }
+    }
+
+    /// The same kinds as `trace` asks for them: row by row, if its rows have kinds of these names, else by weight.
+    fn following(mut self, trace: &Trace) -> Result<Self, String> {
+        let place = |row: &TraceRequest| {
+            let name = row.kind.as_deref()?;
+            self.mix.kinds().iter().position(|kind| kind.name() == name)
+        };
+        let rows: Vec<_> = trace.requests().iter().map(place).collect();
+        if rows.iter().all(Option::is_none) {
+            let named = trace.requests().iter().find_map(|row| row.kind.clone());
+            self.choice = named.map_or(Choice::Weights, Choice::WeightsBeside);
+            return Ok(self);
+        }
+        let Some(rows) = rows.iter().copied().collect::<Option<Box<[_]>>>() else {
+            let strange = rows
+                .iter()
+                .zip(trace.requests())
+                .find(|(place, _)| place.is_none());
+            return Err(self.no_kind_of(strange.map(|(_, row)| row)));
+        };
+        let mut counts = vec![0_u64; self.mix.kinds().len()];
+        rows.iter().for_each(|&kind| counts[kind] += 1);
+        let mut counts = counts.into_iter();
+        let as_counted = |_: &str| counts.next().unwrap_or_default() as f64;
+        self.mix = self
+            .mix
+            .reweighted(as_counted)
+            .map_err(|error| error.to_string())?;
+        self.choice = Choice::Rows(rows);
+        Ok(self)
+    }
+
+    fn no_kind_of(&self, row: Option<&TraceRequest>) -> String {
+        let kinds: Vec<_> = self.mix.kinds().iter().map(Kind::name).collect();
+        let what = match row.and_then(|row| row.kind.as_deref()) {
+            Some(kind) => format!("asks for \"{kind}\""),
+            None => "has no kind".to_owned(),
+        };
+        format!(
+            "{}: line {} of the trace {what}, and others ask for kinds of the mix: give every row one of {}, or leave the column out, so that the weights choose",
+            self.file.display(),
+            row.map_or(0, |row| row.line),
+            kinds.join(", ")
+        )
+    }
+
+    /// What says of which kind a request is, in words.
+    pub(crate) fn chosen(&self) -> String {
+        match &self.choice {
+            Choice::Weights => "by weight".to_owned(),
+            Choice::WeightsBeside(kind) => {
+                format!("by weight, as none of them is one of the trace (such as \"{kind}\")")
+            }
+            Choice::Rows(_) => "as the trace names them".to_owned(),
+        }
     }
 
     /// The first request of each kind as it would be sent, to be checked by whoever knows the server.
@@ -100,9 +181,24 @@ impl HttpMix {
         Ok(())
     }
 
-    /// The kind of request number `seq`.
-    pub(crate) fn pick(&self, seed: u64, seq: u64) -> Picked<'_, HttpKind> {
-        self.mix.pick(seed, seq)
+    /// The kind of request number `seq`, and its place.
+    pub(crate) fn pick(&self, seed: u64, seq: u64) -> (usize, &Kind<HttpKind>) {
+        let place = match &self.choice {
+            Choice::Rows(rows) => usize::try_from(seq).ok().and_then(|row| rows.get(row)),
+            Choice::Weights | Choice::WeightsBeside(_) => None,
+        };
+        let place = place.map_or_else(|| self.mix.pick(seed, seq).index, |&place| place);
+        (place, &self.mix.kinds()[place])
+    }
+
+    /// The keys in the fields of all kinds.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Keys> {
+        let kinds = self.mix.kinds().iter();
+        let fields = kinds.flat_map(|kind| kind.payload().fields.iter());
+        fields.filter_map(|(_, field)| match field {
+            Field::Keys(keys) => Some(keys),
+            _ => None,
+        })
     }
 
     pub(crate) fn mix(&self) -> &Mix<HttpKind> {
@@ -115,7 +211,7 @@ impl HttpMix {
 }
 
 impl HttpKind {
-    fn new(table: Table, folder: &Path) -> Result<Self, String> {
+    fn new(table: Table, folder: &Path, trace: Option<&Trace>) -> Result<Self, String> {
         let method = match (&table.method, &table.body) {
             (Some(method), _) => method.as_str(),
             (None, Some(_)) => "POST",
@@ -137,7 +233,7 @@ impl HttpKind {
             body: table.body.unwrap_or_else(|| Template::new("")),
             fields: table
                 .fields
-                .load(folder)
+                .load_with(folder, trace)
                 .map_err(|error| error.to_string())?,
         };
         kind.check()?;

@@ -2,39 +2,43 @@
 
 use super::ShowArgs;
 use super::sheet::{Drawn, Figure, Rows, Section, Sheet};
+use crate::arrivals;
 use crate::http::HttpMix;
+use openloop_workload::named;
+use openloop_workload::traces::Trace;
 use serde_json::Value;
 use std::path::Path;
 
-pub(super) fn sheet(file: &Path, show: &ShowArgs) -> Result<Sheet, String> {
-    let http = HttpMix::read(file, &[])?;
+pub(super) fn sheet(file: &Path, trace: Option<&Path>, show: &ShowArgs) -> Result<Sheet, String> {
+    let trace = trace.map(rows).transpose()?;
+    let http = HttpMix::read(file, &[], trace.as_ref())?;
+    // Of a trace each row is drawn once.
+    let rows = trace.as_ref().map_or(u64::MAX, |trace| trace.len() as u64);
+    let (all, shown) = (show.draws.min(rows), show.count().min(rows));
     http.check(show.seed, |_| Ok::<(), String>(()))?;
     let mix = http.mix();
     let mut counts = vec![0_u64; mix.kinds().len()];
     let mut works = vec![0.0; mix.kinds().len()];
     let mut drawn_work = Vec::new();
-    for seq in 0..show.draws {
-        let kind = mix.pick(show.seed, seq).index;
-        counts[kind] += 1;
-        if let Some(work) = mix.work(show.seed, seq) {
-            works[kind] += work;
+    for seq in 0..all {
+        let (place, kind) = http.pick(show.seed, seq);
+        counts[place] += 1;
+        if let Some(demand) = kind.demand() {
+            let work = demand.value(named(show.seed, "demand"), seq);
+            works[place] += work;
             drawn_work.push(work);
         }
     }
     let total: f64 = works.iter().sum();
     let shares = mix.shares();
     let requests = shares.iter().zip(&counts).map(|(share, &count)| {
-        Figure::share(
-            share.name,
-            share.of_requests,
-            count as f64 / show.draws as f64,
-        )
+        Figure::share(share.name, share.of_requests, count as f64 / all as f64)
     });
     let mut sections = vec![Section {
         title: "share of the requests",
         figures: requests.collect(),
     }];
-    let mut notes = Vec::new();
+    let mut notes = vec![format!("kinds are chosen {}", http.chosen())];
     match mix.demand() {
         Some(demand) => {
             let of_work = shares.iter().zip(&works).map(|(share, work)| {
@@ -77,12 +81,12 @@ pub(super) fn sheet(file: &Path, show: &ShowArgs) -> Result<Sheet, String> {
             "the work is unknown: give each kind a demand to see its shares and C_v".to_owned(),
         ),
     }
-    let rows = (0..show.count()).map(|seq| row(&http, show.seed, seq));
+    let rows = (0..shown).map(|seq| row(&http, show.seed, seq));
     Ok(Sheet {
         sampler: file.display().to_string(),
         drawn: Some(Drawn {
             seed: show.seed,
-            draws: show.draws,
+            draws: all,
         }),
         sections,
         notes,
@@ -94,18 +98,27 @@ pub(super) fn sheet(file: &Path, show: &ShowArgs) -> Result<Sheet, String> {
     })
 }
 
+/// The rows of a trace in order of time.
+fn rows(file: &Path) -> Result<Trace, String> {
+    let trace = arrivals::read(file)?.into_trace().sorted();
+    if trace.is_empty() {
+        return Err(format!("{}: the trace has no row", file.display()));
+    }
+    Ok(trace)
+}
+
 /// One request as it would be sent.
 fn row(http: &HttpMix, seed: u64, seq: u64) -> Result<Vec<Value>, String> {
-    let picked = http.pick(seed, seq);
-    let request = picked.payload.request(seed, seq);
-    let request = request.map_err(|error| format!("{}: request {seq}: {error}", picked.name))?;
+    let (_, kind) = http.pick(seed, seq);
+    let request = kind.payload().request(seed, seq);
+    let request = request.map_err(|error| format!("{}: request {seq}: {error}", kind.name()))?;
     let headers = request
         .headers()
         .iter()
         .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())));
     Ok(vec![
         seq.into(),
-        picked.name.into(),
+        kind.name().into(),
         request.method().as_str().into(),
         request.uri().to_string().into(),
         headers.collect::<Vec<_>>().join("; ").into(),
