@@ -8,8 +8,11 @@ use openloop_sched::Offset;
 use std::io;
 use std::time::{Duration, SystemTime};
 
+/// One latency of the arrivals that ended in one way.
+type Latency = fn(&ClassStats) -> &Histogram;
+
 /// The latencies that are kept by outcome, and their tags.
-const BY_OUTCOME: [(&str, fn(&ClassStats) -> &Histogram); 5] = [
+const BY_OUTCOME: [(&str, Latency); 5] = [
     ("response", |class| &class.response),
     ("service", |class| &class.service),
     ("exchange", |class| &class.exchange),
@@ -129,7 +132,7 @@ impl Line {
 /// The histograms of each outcome, kinds of request merged.
 fn by_outcome<'a>(
     classes: impl Iterator<Item = (Outcome, &'a ClassStats)>,
-    of: fn(&ClassStats) -> &Histogram,
+    of: Latency,
 ) -> Vec<(Outcome, Histogram)> {
     let mut all: Vec<(Outcome, Histogram)> = Vec::new();
     for (outcome, class) in classes {
