@@ -12,6 +12,7 @@ mod mixes;
 mod preview;
 mod problems;
 mod refusals;
+mod reports;
 mod runs;
 mod sample;
 mod traces;

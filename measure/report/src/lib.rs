@@ -65,7 +65,7 @@ pub mod schema;
 mod text;
 mod words;
 
-pub use compare::{Change, ChangeUnit, ChangeVerdict, Comparison};
+pub use compare::{Change, ChangeUnit, ChangeVerdict, Comparison, UnknownFigure};
 pub use excerpt::{Excerpt, ExcerptError};
 pub use hdr::DecodeError;
 pub use json::ReadError;

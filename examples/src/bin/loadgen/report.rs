@@ -25,6 +25,16 @@ pub(crate) struct ReportArgs {
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with_all = ["files", "merge", "window", "tag"])]
     compare: Option<Vec<PathBuf>>,
 
+    /// The figure that decides a comparison, named before its data are looked at: the quantile of a latency, such as
+    /// "response p99"
+    #[arg(
+        long,
+        value_name = "FIGURE",
+        requires = "compare",
+        default_value = "response p50"
+    )]
+    by: String,
+
     /// The files are shards of one run, and all must be there; without it, they are runs one after another
     #[arg(long)]
     merge: bool,
@@ -61,8 +71,8 @@ pub(crate) struct ReportArgs {
 
 pub(crate) const HELP: &str = "\
 Exit status:
-  0    done; of --compare: no figure is worse
-  1    --compare: a figure is worse
+  0    done; of --compare: the figure that decides is not worse
+  1    --compare: it is worse
   2    the command line makes no sense, or a file cannot be read
   3    lines of a log could not be read, and are missing; --compare: a run may not be believed
   5    --compare: the data cannot be compared";
@@ -203,6 +213,7 @@ impl ReportArgs {
             return Err(Failure::usage("--compare takes two files"));
         };
         let comparison = Comparison::new(a, b).map_err(Failure::usage)?;
+        let comparison = comparison.by(&self.by).map_err(Failure::usage)?;
         self.write(&self.html, |out| comparison.write_html(out))?;
         self.write(&self.markdown, |out| comparison.write_markdown(out))?;
         self.text(|out| comparison.write_text(out, &output::style()))?;

@@ -25,8 +25,14 @@ pub struct Comparison {
     pub doubts: Vec<String>,
     /// Figure by figure.
     pub changes: Vec<Change>,
+    /// The name of the one that decides: of twenty figures, each with 2 % false alarms, one in three comparisons of
+    /// equals would find one that differs.
+    by: String,
     valid: bool,
 }
+
+/// The figure that decides unless another one is named.
+const MEDIAN: &str = "response p50";
 
 /// One figure of both.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,65 +137,106 @@ impl Comparison {
             b: called(b),
             doubts: doubts(a, b),
             changes,
+            by: MEDIAN.to_owned(),
             valid: a.validity.valid && b.validity.valid,
         })
     }
 
-    /// Whether any figure that can be judged is worse in B. Of reports that may not be believed, nothing is known.
+    /// The same, decided by another figure than the median of the response: `response p99`, one of the
+    /// [names](Change::name). It must be named before the data are looked at.
+    ///
+    /// # Errors
+    /// When there is no such figure.
+    pub fn by(mut self, name: &str) -> Result<Self, UnknownFigure> {
+        let known = self.changes.iter().map(|change| change.name.clone());
+        let known: Vec<String> = known.collect();
+        match known.iter().any(|known| known == name) {
+            true => {
+                self.by = name.to_owned();
+                Ok(self)
+            }
+            false => Err(UnknownFigure {
+                name: name.to_owned(),
+                known: known.join(", "),
+            }),
+        }
+    }
+
+    /// The figure that decides.
+    fn decisive(&self) -> Option<&Change> {
+        self.changes.iter().find(|change| change.name == self.by)
+    }
+
+    /// Whether B is worse in the figure that decides; `None` where the data cannot tell, or a run may not be believed.
     #[must_use]
     pub fn is_worse(&self) -> Option<bool> {
-        let judged = |change: &&Change| {
-            !matches!(
-                change.verdict,
-                ChangeVerdict::Unknown(_) | ChangeVerdict::NotJudged
-            )
-        };
-        let any_judged = self.changes.iter().any(|change| judged(&change));
-        (self.valid && any_judged).then(|| {
-            self.changes
-                .iter()
-                .any(|change| change.verdict == ChangeVerdict::Worse)
-        })
+        let verdict = &self.decisive().filter(|_| self.valid)?.verdict;
+        match verdict {
+            ChangeVerdict::Worse => Some(true),
+            ChangeVerdict::Better | ChangeVerdict::NoDifference => Some(false),
+            ChangeVerdict::Unknown(_) | ChangeVerdict::NotJudged => None,
+        }
     }
 
     /// What comes out, in a sentence.
     pub(crate) fn conclusion(&self) -> Said {
-        let named = |verdict: &ChangeVerdict| {
-            let names = self
-                .changes
-                .iter()
-                .filter(|change| change.verdict == *verdict);
-            names.map(|change| change.name.as_str()).collect::<Vec<_>>()
-        };
-        let (worse, better) = (named(&ChangeVerdict::Worse), named(&ChangeVerdict::Better));
-        let (tone, text) = match self.is_worse() {
-            None if !self.valid => (
+        let by = &self.by;
+        let (tone, text) = match self.decisive() {
+            _ if !self.valid => (
                 Tone::Bad,
                 "INVALID: a run that may not be believed cannot be compared".to_owned(),
             ),
-            None => (
-                Tone::Doubtful,
-                "UNKNOWN: these data cannot be compared".to_owned(),
-            ),
-            Some(true) if better.is_empty() => (Tone::Bad, format!("WORSE: {}", listed(&worse))),
-            Some(true) => (
-                Tone::Doubtful,
-                format!(
-                    "MIXED: worse in {}; better in {}",
-                    listed(&worse),
-                    listed(&better)
-                ),
-            ),
-            Some(false) if !better.is_empty() => {
-                (Tone::Good, format!("BETTER: {}", listed(&better)))
+            None => (Tone::Doubtful, format!("UNKNOWN: there is no {by}")),
+            Some(change) => {
+                let change_by = format!(
+                    "{by} {} (98 %: {})",
+                    change.ratio_text(),
+                    change.interval_text()
+                );
+                match &change.verdict {
+                    ChangeVerdict::Worse => (Tone::Bad, format!("WORSE: {change_by}")),
+                    ChangeVerdict::Better => (Tone::Good, format!("BETTER: {change_by}")),
+                    ChangeVerdict::NoDifference => (
+                        Tone::Plain,
+                        format!("NO DIFFERENCE that these data can show: {change_by}"),
+                    ),
+                    ChangeVerdict::Unknown(why) => {
+                        (Tone::Doubtful, format!("UNKNOWN: {by}: {why}"))
+                    }
+                    ChangeVerdict::NotJudged => {
+                        (Tone::Doubtful, format!("UNKNOWN: {by} is not judged"))
+                    }
+                }
             }
-            Some(false) => (
-                Tone::Plain,
-                "NO DIFFERENCE that these data can show".to_owned(),
-            ),
         };
         Said { tone, text }
     }
+
+    /// Which of the other figures differ.
+    pub(crate) fn others(&self) -> Option<String> {
+        let named = |verdict: &ChangeVerdict| {
+            let others = self.changes.iter().filter(|change| change.name != self.by);
+            let names = others.filter(|change| change.verdict == *verdict);
+            names.map(|change| change.name.as_str()).collect::<Vec<_>>()
+        };
+        let lists = [
+            ("worse", named(&ChangeVerdict::Worse)),
+            ("better", named(&ChangeVerdict::Better)),
+        ];
+        let lists = lists.iter().filter(|(_, names)| !names.is_empty());
+        let said: Vec<String> = lists
+            .map(|(how, names)| format!("{how} in {}", listed(names)))
+            .collect();
+        (!said.is_empty()).then(|| format!("{}; they do not decide", said.join(", ")))
+    }
+}
+
+/// A name that is none of a figure.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no figure \"{name}\" to compare; there are: {known}")]
+pub struct UnknownFigure {
+    name: String,
+    known: String,
 }
 
 /// The first few, and how many more.

@@ -80,12 +80,17 @@ pub(super) enum Line<'a> {
     BaseTime(u64),
     Unit(LogUnit),
     Exact(Exact),
-    /// A comment, a legend, or nothing.
+    /// The names of the fields: whether the second is the end of an interval instead of its length.
+    Legend {
+        has_ends: bool,
+    },
+    /// A comment, or nothing.
     Other,
     Interval {
         tag: &'a str,
         /// As the line says, in nanoseconds.
         at_ns: u64,
+        /// Or, where the legend says so, the end.
         length_ns: u64,
         buckets: Buckets,
     },
@@ -132,9 +137,13 @@ pub(super) fn parse(line: &str) -> Result<Line<'_>, Wrong> {
     if let Some(comment) = line.strip_prefix('#') {
         return comment_of(comment);
     }
-    // The legend is in quotation marks.
-    if line.is_empty() || line.starts_with('"') {
+    if line.is_empty() {
         return Ok(Line::Other);
+    }
+    // The legend is in quotation marks.
+    if line.starts_with('"') {
+        let has_ends = line.contains("\"EndTimestamp\"");
+        return Ok(Line::Legend { has_ends });
     }
     let (tag, fields) = match line.strip_prefix("Tag=") {
         Some(rest) => rest.split_once(',').ok_or(Wrong::NotAnInterval)?,
@@ -289,7 +298,7 @@ mod tests {
         assert!(matches!(parse("#[Logged with jHiccup]"), Ok(Line::Other)));
         assert!(matches!(
             parse("\"StartTimestamp\",\"Interval_Length\""),
-            Ok(Line::Other)
+            Ok(Line::Legend { has_ends: false })
         ));
         assert!(matches!(
             parse("#[Unit: us]"),

@@ -74,6 +74,7 @@ pub struct LogReader<R> {
     /// The start of the first interval.
     first_ns: Option<u64>,
     unit: Option<LogUnit>,
+    has_ends: bool,
     /// Of the next line.
     exact: Option<Exact>,
     io_error: Option<io::Error>,
@@ -93,6 +94,7 @@ impl<R: BufRead> LogReader<R> {
             base_ns: None,
             first_ns: None,
             unit: None,
+            has_ends: false,
             exact: None,
             io_error: None,
         }
@@ -125,6 +127,8 @@ impl<R: BufRead> LogReader<R> {
     /// A stamp of a line in nanoseconds since the start of the log.
     fn since_start(&mut self, at_ns: u64) -> u64 {
         let absolute = match (self.base_ns, self.start_ns) {
+            // The Python library writes a base, and then stamps that are absolute.
+            (Some(base), _) if base > YEAR_NS && at_ns >= base => at_ns,
             (Some(base), _) => at_ns.saturating_add(base),
             (None, Some(start)) if at_ns < start.saturating_sub(YEAR_NS) => {
                 at_ns.saturating_add(start)
@@ -161,6 +165,10 @@ impl<R: BufRead> LogReader<R> {
                 self.exact = Some(exact);
                 return Ok(None);
             }
+            Line::Legend { has_ends } => {
+                self.has_ends = has_ends;
+                return Ok(None);
+            }
             Line::Other => return Ok(None),
             Line::Interval {
                 tag,
@@ -175,10 +183,14 @@ impl<R: BufRead> LogReader<R> {
             histogram(&buckets, exact)?;
         }
         let from_ns = self.since_start(at_ns);
+        let to_ns = match self.has_ends {
+            true => self.since_start(length_ns).max(from_ns),
+            false => from_ns.saturating_add(length_ns),
+        };
         Ok(Some(LogInterval {
             tag,
             from_ns,
-            to_ns: from_ns.saturating_add(length_ns),
+            to_ns,
             unit: self.unit,
             exact: exact.filter(|_| buckets.precision() == Precision::OURS),
             buckets,

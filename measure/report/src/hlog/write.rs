@@ -8,8 +8,11 @@ use openloop_sched::Offset;
 use std::io;
 use std::time::{Duration, SystemTime};
 
+/// One latency of the arrivals that ended in one way.
+type Latency = fn(&ClassStats) -> &Histogram;
+
 /// The latencies that are kept by outcome, and their tags.
-const BY_OUTCOME: [(&str, fn(&ClassStats) -> &Histogram); 5] = [
+const BY_OUTCOME: [(&str, Latency); 5] = [
     ("response", |class| &class.response),
     ("service", |class| &class.service),
     ("exchange", |class| &class.exchange),
@@ -129,7 +132,7 @@ impl Line {
 /// The histograms of each outcome, kinds of request merged.
 fn by_outcome<'a>(
     classes: impl Iterator<Item = (Outcome, &'a ClassStats)>,
-    of: fn(&ClassStats) -> &Histogram,
+    of: Latency,
 ) -> Vec<(Outcome, Histogram)> {
     let mut all: Vec<(Outcome, Histogram)> = Vec::new();
     for (outcome, class) in classes {
@@ -166,6 +169,8 @@ fn stamp(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hlog::LogReader;
+    use proptest::prelude::*;
 
     #[test]
     fn stamps_have_three_digits_and_more_where_they_are_needed() {
@@ -186,5 +191,28 @@ mod tests {
             tag("response", Outcome::Failed("too, bad\n")),
             "response/failed/too__bad_"
         );
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_that_is_written_and_read_has_lost_nothing(
+            values in prop::collection::vec((any::<u64>(), 0_u32..64), 1..60),
+            from in 0_u64..1 << 60,
+            length in 1_u64..1 << 60,
+        ) {
+            let mut histogram = Histogram::new();
+            values.iter().for_each(|(ns, shift)| histogram.record(ns >> shift));
+            let (from, to) = (Offset::from_nanos(from), Offset::from_nanos(from + length));
+            let mut lines = Lines(Vec::new());
+            lines.add("a/b", from, to, &histogram);
+            let mut log = b"#[Unit: ns]\n#[BaseTime: 0.000]\n#[StartTime: 0.000]\n".to_vec();
+            lines.0[0].write(&mut log).unwrap();
+            let read: Vec<_> = LogReader::new(log.as_slice()).collect::<Result<_, _>>().unwrap();
+            prop_assert_eq!(read.len(), 1);
+            prop_assert_eq!((read[0].tag.as_str(), read[0].from_ns, read[0].to_ns), ("a/b", from.as_nanos(), to.as_nanos()));
+            let again = read[0].histogram().unwrap();
+            prop_assert_eq!(again.exact(), histogram.exact());
+            prop_assert_eq!(again.to_v2_bytes(), histogram.to_v2_bytes());
+        }
     }
 }

@@ -18,6 +18,7 @@ impl Comparison {
             header class={ "verdict " (class(said.tone)) } {
                 p.word { span.sign aria-hidden="true" { (sign(said.tone)) } span { (word) } }
                 @if !rest.is_empty() { h1 { (rest.trim()) "." } }
+                @if let Some(others) = self.others() { p.note { "Of the other figures: " (others) "." } }
                 dl.facts { dt { "A" } dd { (self.a) } dt { "B" } dd { (self.b) } }
             }
             @if !self.doubts.is_empty() {
@@ -48,16 +49,16 @@ impl Comparison {
         html! {
             div.scroll { table.figures.changes {
                 thead { tr {
-                    th scope="col" {} th scope="col" { "A" } th scope="col" { "B" } th scope="col" { "change" } th scope="col" { "98 %" }
+                    th scope="col" {} th scope="col" { "A" } th scope="col" { "B" } th scope="col" { "change" } th.interval scope="col" { "98 %" }
                     th.rail-head scope="col" { "better ← → worse" } th.verdict-head scope="col" {}
                 } }
                 tbody {
                     @for change in &self.changes {
                         tr class=(class(change.tone())) {
                             th scope="row" { (change.name) }
-                            td { (change.text_a()) } td { (change.text_b()) } td { b { (change.ratio_text()) } } td.faint { (change.interval_text()) }
+                            td { (change.text_a()) } td { (change.text_b()) } td { b { (change.ratio_text()) } } td.faint.interval { (change.interval_text()) }
                             td.rail-cell { (rail(change, widest)) }
-                            td.said { span.sign aria-hidden="true" { (sign(change.tone())) } " " (change.verdict_text()) }
+                            td.said { @if !change.verdict_text().is_empty() { span.sign aria-hidden="true" { (sign(change.tone())) } " " (change.verdict_text()) } }
                         }
                     }
                 }

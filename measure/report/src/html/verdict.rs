@@ -5,7 +5,7 @@ use crate::Report;
 use crate::schema::Finding;
 use crate::words::latency::{cell, interval, naive};
 use crate::words::units::{count, percent, rate};
-use crate::words::verdict::{limits, load, other_reasons, reservations, tone_of, rehearsal};
+use crate::words::verdict::{limits, load, other_reasons, rehearsal, reservations, tone_of};
 use crate::words::{Said, Tone, books};
 use maud::{Markup, html};
 

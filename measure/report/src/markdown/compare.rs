@@ -13,6 +13,9 @@ impl Comparison {
         let said = self.conclusion();
         writeln!(to, "### {} {}\n", sign(said.tone), said.text)?;
         writeln!(to, "A: {}  \nB: {}\n", escaped(&self.a), escaped(&self.b))?;
+        if let Some(others) = self.others() {
+            writeln!(to, "- others: {}", escaped(&others))?;
+        }
         for doubt in &self.doubts {
             writeln!(
                 to,

@@ -35,6 +35,14 @@ impl Stage {
             Stage::Drain => "drain",
         }
     }
+
+    /// The same behind the name of the step, if there is one.
+    pub(super) fn within(self, step: &str) -> String {
+        match step {
+            "" => self.name().to_owned(),
+            step => format!("{step}, {}", self.name()),
+        }
+    }
 }
 
 /// A glance at a run, as it is shown.

@@ -1,7 +1,8 @@
 //! The parts of a report, as they stand in `report.json`.
 //!
 //! Field names are a contract. Within the major version 1 fields may be added, and none is removed, renamed or given
-//! another meaning; readers ignore what they do not know.
+//! another meaning; readers ignore what they do not know. The file `schema/report-1.json` of the crate describes them as
+//! a JSON schema.
 
 mod aftermath;
 mod arrivals;

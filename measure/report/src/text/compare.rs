@@ -25,6 +25,9 @@ impl Comparison {
         page.headline(&word, said.tone, rest)?;
         page.entry("A", Tone::Plain, &self.a)?;
         page.entry("B", Tone::Plain, &self.b)?;
+        if let Some(others) = self.others() {
+            page.entry("others", Tone::Plain, &others)?;
+        }
         for (index, doubt) in self.doubts.iter().enumerate() {
             let label = if index == 0 { "doubts" } else { "" };
             page.entry(label, Tone::Doubtful, doubt)?;

@@ -58,6 +58,18 @@ async fn what_is_a_third_slower_is_worse_and_the_other_way_round_better() {
     assert_eq!(verdict(&better, "response p50"), &ChangeVerdict::Better);
     assert_eq!(better.is_worse(), Some(false));
     assert_golden("compare-worse.txt", &text(&worse));
+    // Another figure decides where it is named.
+    let by_p99 = worse.by("response p99").unwrap();
+    assert!(
+        text(&by_p99).starts_with("WORSE: response p99"),
+        "{}",
+        text(&by_p99)
+    );
+    let error = by_p99.by("p42").unwrap_err().to_string();
+    assert!(
+        error.contains("\"p42\"") && error.contains("response p99.9"),
+        "{error}"
+    );
 }
 
 #[tokio::test(start_paused = true)]

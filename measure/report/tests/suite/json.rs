@@ -42,6 +42,38 @@ async fn the_report_of_a_run_on_the_paused_clock_is_this_file() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn windows_are_kept_of_what_is_judged_and_compared() {
+    let mut report = on_any_machine(Report::new(&polymorphic().await));
+    let latency = &report.latency;
+    for (name, summary) in latency.by_name() {
+        let kept = summary.map_or(0, |summary| summary.windows.len());
+        let expected = if matches!(name, "response" | "response_slo") {
+            10
+        } else {
+            0
+        };
+        assert_eq!(kept, expected, "{name}");
+    }
+    assert_eq!(
+        report.metrics["connect"].as_ref().unwrap().windows.len(),
+        10
+    );
+    assert_eq!(
+        report.kinds["read"]
+            .latency
+            .response_slo
+            .as_ref()
+            .unwrap()
+            .windows
+            .len(),
+        10
+    );
+    report.timeline.truncate(3);
+    report.kinds.retain(|name, _| name == "read");
+    assert_golden("windows.json", &serde_json::to_string(&report).unwrap());
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_read_and_written_again_is_the_same_to_the_last_byte() {
     let slo: Slo = "p99<=300ms, connect.p99<=1s, mean<=1s".parse().unwrap();
     for run in [

@@ -7,6 +7,7 @@
 
 mod compare;
 mod fixture;
+mod foreign;
 mod formats;
 mod golden;
 mod hlog;
