@@ -268,7 +268,7 @@ fn exhaustion(server: &Postgres, length: Duration, broken: &mut Vec<String>) -> 
                 &query,
                 "--connections",
                 "32",
-                "--waiting",
+                "--line",
                 "32",
                 "--rate",
                 "1000",

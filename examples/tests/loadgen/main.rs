@@ -5,12 +5,16 @@
 //! a verdict is expected, the checks that a busy machine may fail are waived.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+mod capacity;
+mod experiments;
 mod interrupt;
 mod mixes;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod preview;
+mod problems;
 mod refusals;
+mod reports;
 mod runs;
 mod sample;
 mod traces;

@@ -106,7 +106,7 @@ fn kinds_of_request_are_told_apart_and_their_fields_are_parameters() {
 
 #[test]
 fn a_full_line_fails_and_what_is_served_has_waited_on_our_side() {
-    let flags = format!("--rate 400 --arrivals constant {SECOND} --connections 4 --waiting 4");
+    let flags = format!("--rate 400 --arrivals constant {SECOND} --connections 4 --line 4");
     let output = load(&["SELECT pg_sleep(0.02)"], &flags);
     let report = report(&output);
     assert_balances(&report);

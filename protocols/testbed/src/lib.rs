@@ -18,8 +18,8 @@
 //! On Linux, `control` is the opposite: a bare generator, to see what the machine itself makes of a
 //! schedule.
 //!
-//! What no script can stand for is real: [`Postgres`] and [`PgBouncer`] are the programs of the system's packages,
-//! private to whoever starts them.
+//! What no script can stand for is real: [`Postgres`] and [`PgBouncer`], and Node.js, nginx and Gunicorn by [`Web`], are the
+//! programs of the system's packages, private to whoever starts them.
 //!
 //! The same scripted servers run in a process of their own: `testbed-http`. `testbed` is the test command of
 //! the whole repository (`cargo testbed`).
@@ -51,6 +51,8 @@ mod server;
 mod service;
 mod shared;
 mod timer;
+#[cfg(unix)]
+mod web;
 mod workers;
 
 pub use act::{Act, On};
@@ -67,4 +69,6 @@ pub use postgres::{Postgres, PostgresBuilder};
 pub use request::{RecordedRequest, SEQUENCE_HEADER};
 pub use server::HttpServer;
 pub use service::Service;
+#[cfg(unix)]
+pub use web::Web;
 pub use workers::Workers;

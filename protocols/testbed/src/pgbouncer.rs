@@ -41,8 +41,7 @@ impl PgBouncer {
              auth_type = any\n\
              pool_mode = session\n\
              default_pool_size = {pool_size}\n\
-             max_client_conn = 1000\n\
-             server_reset_query =\n",
+             max_client_conn = 1000\n",
             server.addr().port()
         );
         let file = folder.write("pgbouncer.ini", &settings, user)?;

@@ -9,11 +9,12 @@ pub(crate) use mix::HttpMix;
 
 use crate::arrivals::Replay;
 use crate::exit::Failure;
-use crate::protocol::{Connecting, HEALTH, Protocol, refuse_order, set_up_limit, share};
+use crate::protocol::{Connecting, HEALTH, PROBES, Protocol, refuse_order, set_up_limit, share};
 use crate::shares;
 use ::http::Uri;
+use bytes::Bytes;
 use openloop_experiment::drive::ShardOf;
-use openloop_experiment::{Work, labelled};
+use openloop_experiment::{Rtt, Work, labelled};
 use openloop_http::{BuildError, Connections, Http, HttpError, Tls, Version};
 use openloop_measurer::{Kind, Operation};
 use openloop_sched::Ticket;
@@ -198,6 +199,19 @@ impl Protocol for HttpLoad {
         };
         let kind = move |ticket: Ticket| self.kind(ticket.seq).map(Kind::new);
         Ok(labelled(work, kind))
+    }
+
+    /// `OPTIONS`, which servers answer without any work.
+    async fn round_trip(self: Arc<Self>) -> Option<Rtt> {
+        let client = self.client(Connections::pool(1)).ok()?;
+        let no_op = ::http::Request::options(self.render(&self.arguments.url));
+        let no_op = client.request_from(no_op.body(Bytes::new()).ok()?).ok()?;
+        let probe = async {
+            client.prepare().await.ok()?;
+            let once = async || client.call(no_op.clone()).await.map(drop);
+            Rtt::probe(PROBES, once).await.ok()
+        };
+        tokio::time::timeout(HEALTH, probe).await.ok()?
     }
 
     fn health(self: Arc<Self>) -> impl Future<Output = Result<(), String>> + Send {

@@ -10,12 +10,12 @@ pub(crate) use args::PostgresArgs;
 use crate::command::without_password;
 use crate::exit::Failure;
 use crate::protocol::{
-    Connecting, HEALTH, Observed, Protocol, refuse_order, set_up_limit, share, steady,
+    Connecting, HEALTH, Observed, PROBES, Protocol, refuse_order, set_up_limit, share, steady,
 };
 use openloop_experiment::drive::{Monitor, ShardOf};
-use openloop_experiment::{Work, labelled};
+use openloop_experiment::{Rtt, Work, labelled};
 use openloop_measurer::{Kind, Operation};
-use openloop_postgres::{Connections, Postgres, PostgresError};
+use openloop_postgres::{Connections, Postgres, PostgresError, Request};
 use openloop_sched::Ticket;
 use requests::Requests;
 use std::future::Future;
@@ -74,7 +74,7 @@ impl PostgresLoad {
         let connections = match self.connecting() {
             Connecting::Pool(size) => Connections::Pool {
                 size: part(size),
-                waiting: arguments.waiting.map_or(usize::MAX, part),
+                waiting: arguments.line.map_or(usize::MAX, part),
             },
             Connecting::PerRequest => Connections::PerRequest,
             Connecting::PerInFlight => Connections::PerInFlight,
@@ -171,6 +171,14 @@ impl Protocol for PostgresLoad {
         };
         let kind = move |ticket: Ticket| self.kind(ticket.seq).map(Kind::new);
         Ok(labelled(work, kind))
+    }
+
+    /// A query of no statement.
+    async fn round_trip(self: Arc<Self>) -> Option<Rtt> {
+        let client = self.client(None).ok()?;
+        let no_op = async || client.call(Request::simple("")).await.map(drop);
+        let probe = Rtt::probe(PROBES, no_op);
+        tokio::time::timeout(HEALTH, probe).await.ok()?.ok()
     }
 
     fn health(self: Arc<Self>) -> impl Future<Output = Result<(), String>> + Send {

@@ -1,8 +1,8 @@
 //! What differs between protocols.
 
 use crate::exit::Failure;
-use openloop_experiment::Work;
 use openloop_experiment::drive::{Monitor, ShardOf};
+use openloop_experiment::{Rtt, Work};
 use openloop_sched::Offset;
 use openloop_workload::Keys;
 use std::fmt;
@@ -15,6 +15,8 @@ const SET_UP: Duration = Duration::from_secs(10);
 const SET_UP_EACH: Duration = Duration::from_millis(10);
 /// How long the target may take to accept a connection after the drain.
 pub(crate) const HEALTH: Duration = Duration::from_secs(5);
+/// How many no-ops tell the round trip.
+pub(crate) const PROBES: usize = 25;
 /// How often the beginning of a run is looked for while it is being set up.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -54,6 +56,11 @@ pub(crate) trait Protocol: Send + Sync + 'static {
 
     /// Whether the target can still be reached: asked after the drain.
     fn health(self: Arc<Self>) -> impl Future<Output = Result<(), String>> + Send;
+
+    /// The round trip to the target, by a no-op of the protocol; `None` where there is none, or it was not answered.
+    fn round_trip(self: Arc<Self>) -> impl Future<Output = Option<Rtt>> {
+        std::future::ready(None)
+    }
 
     /// What the target says of itself over the steady phase of the run; ended with the run.
     fn observe(self: Arc<Self>, run: Monitor) -> impl Future<Output = Vec<Observed>> + Send {

@@ -4,7 +4,7 @@ use crate::cli::{ConnectionsArg, LoadArgs, TrustArgs};
 use clap::Args;
 use openloop_postgres::Tls;
 use openloop_workload::Keys;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What is asked of a PostgreSQL server, and over which connections.
 #[derive(Clone, Debug, Args)]
@@ -18,7 +18,7 @@ pub(crate) struct PostgresArgs {
     #[arg(
         long,
         value_name = "SQL",
-        required_unless_present = "mix",
+        required_unless_present_any = ["mix", "problem"],
         help_heading = "Request"
     )]
     pub(crate) query: Vec<String>,
@@ -52,7 +52,7 @@ pub(crate) struct PostgresArgs {
 
     /// At most so many requests in line for a connection; one more fails as pool_full [default: no limit]
     #[arg(long, value_name = "K", help_heading = "Connections")]
-    pub(crate) waiting: Option<usize>,
+    pub(crate) line: Option<usize>,
 
     /// Requests that a connection carries at once
     #[arg(
@@ -78,6 +78,24 @@ pub(crate) const NO_TRANSACTION: &str =
     "a transaction cannot share its connection: leave out --pipeline, or give one query alone";
 
 impl PostgresArgs {
+    /// Puts what the problem says of the workload in the place of what the flags do not say.
+    pub(crate) fn fill(&mut self) {
+        let experiment = &self.load.experiment;
+        let (Some(statement), Some(file)) = (&experiment.statement, &experiment.problem) else {
+            return;
+        };
+        let said = statement.workload.clone();
+        if self.query.is_empty() && self.mix.is_none() {
+            // The mix lies beside the file.
+            let folder = file.parent().unwrap_or(Path::new(""));
+            self.mix = said.mix.map(|mix| folder.join(mix));
+        }
+        let is_used = self.query.iter().any(|query| query.contains("{key}"));
+        if let (Some(keys), true) = (said.keys, is_used) {
+            self.keys.get_or_insert(keys);
+        }
+    }
+
     /// The certificates to trust; `None` for those of this machine.
     pub(crate) fn tls(&self) -> Result<Option<Tls>, String> {
         self.trust.tls()
@@ -85,13 +103,16 @@ impl PostgresArgs {
 
     /// What the flags must be together.
     pub(crate) fn check(&self) -> Result<(), String> {
+        if self.query.is_empty() && self.mix.is_none() {
+            return Err("what is asked is not said: give --query SQL, or --mix FILE".to_owned());
+        }
         self.connections
             .check(self.load.schedule.threads, self.connect_per_request)?;
         let is_pool =
             matches!(self.connections, ConnectionsArg::Fixed(_)) && !self.connect_per_request;
-        if self.waiting.is_some() && !is_pool {
+        if self.line.is_some() && !is_pool {
             return Err(
-                "--waiting is the line for a fixed number of connections: give --connections N"
+                "--line is the one for a fixed number of connections: give --connections N"
                     .to_owned(),
             );
         }
@@ -170,11 +191,11 @@ mod tests {
                     DSN,
                     "--query",
                     "SELECT 1",
-                    "--waiting",
+                    "--line",
                     "4",
                     "--connect-per-request",
                 ],
-                "--waiting",
+                "--line",
             ),
             (
                 &[
