@@ -17,6 +17,7 @@
 //! | know whether a full accept queue made a connect slow | [`SynBackoff::retries`] |
 //! | know when the kernel had the answer, not when we read it | [`Stamps`] |
 //! | share a fixed number of connections fairly | [`Pool`] |
+//! | drive a connection in the task that has leased it | [`Relay`] |
 //! | count sockets | [`SocketCounts`] |
 //! | learn before a run that descriptors or ports will not do | [`Limits`] |
 //!
@@ -30,6 +31,7 @@ mod dial_error;
 mod dialer;
 mod limits;
 mod pool;
+mod relay;
 mod socket;
 mod stamps;
 mod stream;
@@ -42,6 +44,7 @@ pub use dial_error::{DialError, DialErrorKind};
 pub use dialer::{Dialed, Dialer, DialerBuilder, DialerError};
 pub use limits::{Limits, LimitsError, Needs, Shortage};
 pub use pool::{Lease, Pool, PoolError};
+pub use relay::Relay;
 pub use socket::Socket;
 pub use stamps::Stamps;
 pub use stream::Stream;
