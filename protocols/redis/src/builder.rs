@@ -205,14 +205,14 @@ impl Builder {
             local_address: self.local_address,
             counts: SocketCounts::default(),
         };
-        let counts = maker.counts.clone();
+        let (endpoint, counts) = (maker.seed(), maker.counts.clone());
         // Of a cluster as well, so that what is wrong with the settings is told now.
         let node = maker.node(&maker.host, maker.port)?;
         let target = match self.is_cluster {
             true => Target::Cluster(Cluster::new(maker)),
             false => Target::Server(node),
         };
-        Ok(Redis::new(target, counts))
+        Ok(Redis::new(target, endpoint, counts))
     }
 }
 

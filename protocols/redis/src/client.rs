@@ -31,6 +31,7 @@ pub struct Redis(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     target: Target,
+    endpoint: (String, u16),
     counts: SocketCounts,
 }
 
@@ -46,8 +47,12 @@ impl Redis {
         Builder::new(url)
     }
 
-    pub(crate) fn new(target: Target, counts: SocketCounts) -> Self {
-        Redis(Arc::new(Inner { target, counts }))
+    pub(crate) fn new(target: Target, endpoint: (String, u16), counts: SocketCounts) -> Self {
+        Redis(Arc::new(Inner {
+            target,
+            endpoint,
+            counts,
+        }))
     }
 
     /// Opens the connections before the run starts, so that opening them is no part of it, and asks for an answer over
@@ -68,15 +73,25 @@ impl Redis {
         })
     }
 
+    /// Host and port of the URL.
+    #[must_use]
+    pub fn endpoint(&self) -> (&str, u16) {
+        (&self.0.endpoint.0, self.0.endpoint.1)
+    }
+
     /// Sockets opened, closed and used again by this client, [`prepare`](Self::prepare) included.
     #[must_use]
     pub fn sockets(&self) -> &SocketCounts {
         &self.0.counts
     }
 
-    async fn answer(&self, request: &Request, stages: &mut Stages) -> Result<Value, RedisErrorKind> {
+    async fn answer(
+        &self,
+        request: &Request,
+        stages: &mut Stages,
+    ) -> Result<Value, RedisErrorKind> {
         match &self.0.target {
-            Target::Server(node) => node.call(&request.0, stages).await,
+            Target::Server(node) => node.call(&request.0, false, stages).await,
             Target::Cluster(cluster) => cluster.call(&request.0, stages).await,
         }
     }

@@ -7,7 +7,7 @@ use crate::request::Commands;
 use crate::slot::{self, SLOTS};
 use crate::{RedisErrorKind, Stages};
 use parking_lot::RwLock;
-use redis::{Cmd, ServerErrorKind, Value};
+use redis::{ServerErrorKind, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -75,12 +75,9 @@ impl Cluster {
             self.learn(stages).await?;
         }
         let mut owner = self.owner_for(commands)?;
-        let mut asking = None;
+        let mut asking = false;
         loop {
-            let answered = match &asking {
-                None => owner.node.call(commands, stages).await,
-                Some(asking) => after_asking(&owner.node, asking, stages).await,
-            };
+            let answered = owner.node.call(commands, asking, stages).await;
             let value = answered.inspect_err(|kind| self.doubt(kind))?;
             let Some(redirection) = Redirection::of(&value, &owner.address.0) else {
                 return Ok(value);
@@ -92,21 +89,21 @@ impl Cluster {
             } else {
                 stages.asked += 1;
             }
-            if stages.moved + stages.asked > HOPS {
+            // Of several commands some may have been carried out: they are not sent again.
+            if stages.moved + stages.asked > HOPS || commands.single().is_none() {
                 return Ok(value);
             }
-            let Some(command) = single(commands) else {
-                // Of several commands some may have been carried out: they are not sent again.
-                return Ok(value);
-            };
-            asking = redirection.is_for_once.then(|| ask_first(command));
+            asking = redirection.is_for_once;
             owner = to;
         }
     }
 
     /// A node that cannot be reached may be one no longer.
     fn doubt(&self, kind: &RedisErrorKind) {
-        if !matches!(kind, RedisErrorKind::PoolFull(_) | RedisErrorKind::Client(_)) {
+        if !matches!(
+            kind,
+            RedisErrorKind::PoolFull(_) | RedisErrorKind::Client(_)
+        ) {
             self.is_doubtful.store(true, Ordering::Release);
         }
     }
@@ -114,10 +111,10 @@ impl Cluster {
     /// Where a request is to go: to the owner of its first key, or anywhere.
     fn owner_for(&self, commands: &Commands) -> Result<Owner, RedisErrorKind> {
         let command = match commands {
-            Commands::One(command) | Commands::Scripted(command, _) => Some(command),
             Commands::Several(several) => several
                 .cmd_iter()
                 .find(|command| slot::key_of(command).is_some()),
+            single => single.single(),
         };
         let map = self.map.read();
         let slot = command.and_then(slot::key_of).map_or(0, slot::of_key);
@@ -149,7 +146,11 @@ impl Cluster {
         let seed = self.maker.seed();
         let known: Vec<_> = self.map.read().nodes.keys().cloned().collect();
         let mut failure = None;
-        for address in known.into_iter().filter(|known| *known != seed).chain([seed.clone()]) {
+        for address in known
+            .into_iter()
+            .filter(|known| *known != seed)
+            .chain([seed.clone()])
+        {
             match self.ask(&address).await {
                 Ok(map) => {
                     *self.map.write() = map;
@@ -167,7 +168,7 @@ impl Cluster {
         let mut slots = redis::cmd("CLUSTER");
         slots.arg("SLOTS");
         let answer = node
-            .exchange(&Commands::One(slots), &mut Stages::default())
+            .call(&Commands::One(slots), false, &mut Stages::default())
             .await?;
         crate::node::must_answer(&answer)?;
         let mut map = Map {
@@ -183,7 +184,8 @@ impl Cluster {
             }
         }
         let owners = map.owners.iter().flatten();
-        let owning: std::collections::HashSet<_> = owners.map(|owner| owner.address.clone()).collect();
+        let owning: std::collections::HashSet<_> =
+            owners.map(|owner| owner.address.clone()).collect();
         map.nodes.retain(|address, _| owning.contains(address));
         Ok(map)
     }
@@ -233,31 +235,5 @@ impl Redirection {
             slot: slot.parse().ok()?,
             address: (host.to_owned(), port.parse().ok()?),
         })
-    }
-}
-
-/// The command of a request that may be sent again where a node did not carry it out.
-fn single(commands: &Commands) -> Option<&Cmd> {
-    match commands {
-        Commands::One(command) | Commands::Scripted(command, _) => Some(command),
-        Commands::Several(_) => None,
-    }
-}
-
-/// A node that takes a slot over serves it only to those who say that they were sent.
-fn ask_first(command: &Cmd) -> Commands {
-    let mut both = redis::pipe();
-    both.cmd("ASKING").add_command(command.clone());
-    Commands::Several(both)
-}
-
-async fn after_asking(
-    node: &Node,
-    asking: &Commands,
-    stages: &mut Stages,
-) -> Result<Value, RedisErrorKind> {
-    match node.exchange(asking, stages).await? {
-        Value::Array(mut replies) => Ok(replies.pop().unwrap_or(Value::Nil)),
-        other => Ok(other),
     }
 }

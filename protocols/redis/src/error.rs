@@ -5,6 +5,7 @@ use openloop_measurer::{Describe, Details, Verdict};
 use openloop_net::{DialErrorKind, PoolError};
 use std::error::Error as StdError;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A call without a whole reply: why, and where its time went until then.
@@ -93,7 +94,7 @@ impl RedisErrorKind {
 
     /// What an error of the client library means.
     pub(crate) fn of_library(error: &redis::RedisError) -> Self {
-        if let Some(cause) = error.source().and_then(|cause| cause.downcast_ref::<io::Error>()) {
+        if let Some(cause) = io_cause(error) {
             return Self::of_io(cause);
         }
         if let Some(code) = error.code() {
@@ -134,6 +135,16 @@ impl RedisErrorKind {
             | io::ErrorKind::BrokenPipe => RedisErrorKind::Reset(error),
             _ => RedisErrorKind::Io(error),
         }
+    }
+}
+
+/// The kernel's error under an error of the library, if there is one: it lies in an `Arc`, which is an error itself.
+fn io_cause(error: &redis::RedisError) -> Option<&io::Error> {
+    let cause = error.source()?;
+    let shared = cause.downcast_ref::<Arc<dyn StdError + Send + Sync>>();
+    match shared {
+        Some(shared) => shared.downcast_ref(),
+        None => cause.downcast_ref(),
     }
 }
 

@@ -52,12 +52,14 @@ impl Node {
     }
 
     /// One call, its stages filled in as far as it comes. A script that the server does not know is sent to it.
+    /// `asking` says before the command that the node was asked for by another one.
     pub(crate) async fn call(
         &self,
         commands: &Commands,
+        asking: bool,
         stages: &mut Stages,
     ) -> Result<Value, RedisErrorKind> {
-        let value = self.exchange(commands, stages).await?;
+        let value = self.exchange(commands, asking, stages).await?;
         let Commands::Scripted(_, script) = commands else {
             return Ok(value);
         };
@@ -65,15 +67,32 @@ impl Node {
             return Ok(value);
         }
         stages.scripts_loaded += 1;
-        let loaded = self.exchange(&Commands::One(script.load()), stages).await?;
+        let load = Commands::One(script.load());
+        let loaded = self.exchange(&load, false, stages).await?;
         if error_in(&loaded).is_some() {
             return Ok(loaded);
         }
-        self.exchange(commands, stages).await
+        self.exchange(commands, asking, stages).await
     }
 
-    /// The same without a look at what came.
-    pub(crate) async fn exchange(
+    async fn exchange(
+        &self,
+        commands: &Commands,
+        asking: bool,
+        stages: &mut Stages,
+    ) -> Result<Value, RedisErrorKind> {
+        let Some(command) = commands.single().filter(|_| asking) else {
+            return self.send(commands, stages).await;
+        };
+        let mut both = redis::pipe();
+        both.cmd("ASKING").add_command(command.clone());
+        match self.send(&Commands::Several(both), stages).await? {
+            Value::Array(mut replies) => Ok(replies.pop().unwrap_or(Value::Nil)),
+            other => Ok(other),
+        }
+    }
+
+    async fn send(
         &self,
         commands: &Commands,
         stages: &mut Stages,

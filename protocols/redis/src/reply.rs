@@ -58,9 +58,11 @@ pub(crate) fn error_in(value: &Value) -> Option<&ServerError> {
 /// The bytes of the values in a reply, and how many of them are nil.
 pub(crate) fn measure(value: &Value) -> (u64, u64) {
     let all = |values: &mut dyn Iterator<Item = &Value>| {
-        values.map(measure).fold((0, 0), |(bytes, nils), (more, others)| {
-            (bytes + more, nils + others)
-        })
+        values
+            .map(measure)
+            .fold((0, 0), |(bytes, nils), (more, others)| {
+                (bytes + more, nils + others)
+            })
     };
     match value {
         Value::Nil => (0, 1),
@@ -85,7 +87,10 @@ mod tests {
     fn bytes_and_nils_are_those_of_all_values() {
         assert_eq!(measure(&parsed("$5\r\nhello\r\n")), (5, 0));
         assert_eq!(measure(&parsed("$-1\r\n")), (0, 1));
-        assert_eq!(measure(&parsed("*3\r\n$2\r\nab\r\n$-1\r\n*1\r\n$1\r\nc\r\n")), (3, 1));
+        assert_eq!(
+            measure(&parsed("*3\r\n$2\r\nab\r\n$-1\r\n*1\r\n$1\r\nc\r\n")),
+            (3, 1)
+        );
         assert_eq!(measure(&parsed(":5\r\n")), (0, 0));
     }
 

@@ -67,6 +67,16 @@ pub(crate) enum Commands {
     Scripted(Cmd, Script),
 }
 
+impl Commands {
+    /// The command, where there is one: it may be sent again where a node did not carry it out.
+    pub(crate) fn single(&self) -> Option<&Cmd> {
+        match self {
+            Commands::One(command) | Commands::Scripted(command, _) => Some(command),
+            Commands::Several(_) => None,
+        }
+    }
+}
+
 /// A Lua script, called by its hash.
 ///
 /// The server keeps scripts by their hash until it ends. Where it does not know one it is sent, once, and the call that
@@ -229,7 +239,10 @@ mod tests {
     #[test]
     fn words_go_over_the_wire_as_they_are() {
         let request = Request::command(["SET", "a key", ""]).unwrap();
-        assert_eq!(packed(&request), "*3\r\n$3\r\nSET\r\n$5\r\na key\r\n$0\r\n\r\n");
+        assert_eq!(
+            packed(&request),
+            "*3\r\n$3\r\nSET\r\n$5\r\na key\r\n$0\r\n\r\n"
+        );
         let transaction = Request::transaction([["INCR", "a"]]).unwrap();
         assert_eq!(
             packed(&transaction),
@@ -256,7 +269,10 @@ mod tests {
         assert_eq!(Request::command(none).unwrap_err(), RequestError::Empty);
         assert_eq!(Request::command([""]).unwrap_err(), RequestError::Empty);
         let no_commands: [[&str; 1]; 0] = [];
-        assert_eq!(Request::transaction(no_commands).unwrap_err(), RequestError::Empty);
+        assert_eq!(
+            Request::transaction(no_commands).unwrap_err(),
+            RequestError::Empty
+        );
         for (words, named) in [
             (["subscribe", "a"], "SUBSCRIBE cannot be a request"),
             (["Client", "reply"], "CLIENT REPLY"),

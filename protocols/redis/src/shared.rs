@@ -128,6 +128,8 @@ impl Shared {
 impl Slot {
     fn get(&self) -> Option<Open> {
         let open = self.open.lock();
-        open.as_ref().filter(|open| !open.task.0.is_finished()).cloned()
+        open.as_ref()
+            .filter(|open| !open.task.0.is_finished())
+            .cloned()
     }
 }

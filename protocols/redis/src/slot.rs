@@ -25,7 +25,11 @@ fn crc16(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0, |crc, byte| {
         (0..8).fold(crc ^ (u16::from(*byte) << 8), |crc, _| {
             let shifted = crc << 1;
-            if crc & 0x8000 == 0 { shifted } else { shifted ^ 0x1021 }
+            if crc & 0x8000 == 0 {
+                shifted
+            } else {
+                shifted ^ 0x1021
+            }
         })
     })
 }
@@ -45,7 +49,9 @@ pub(crate) fn key_of(command: &Cmd) -> Option<&[u8]> {
         (number.parse::<u64>().ok()? > 0).then_some(count + 1)
     };
     let index = match name.as_slice() {
-        b"EVAL" | b"EVALSHA" | b"EVAL_RO" | b"EVALSHA_RO" | b"FCALL" | b"FCALL_RO" => after_count(2),
+        b"EVAL" | b"EVALSHA" | b"EVAL_RO" | b"EVALSHA_RO" | b"FCALL" | b"FCALL_RO" => {
+            after_count(2)
+        }
         b"BLMPOP" | b"BZMPOP" => after_count(2),
         b"LMPOP" | b"ZMPOP" | b"SINTERCARD" | b"ZDIFF" | b"ZINTER" | b"ZINTERCARD" | b"ZUNION" => {
             after_count(1)

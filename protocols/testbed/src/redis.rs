@@ -128,7 +128,10 @@ impl Redis {
         let output = process.stdout.take();
         self.process = Some(process);
         let mut said = Vec::new();
-        for line in output.into_iter().flat_map(|out| BufReader::new(out).lines()) {
+        for line in output
+            .into_iter()
+            .flat_map(|out| BufReader::new(out).lines())
+        {
             let line = line?;
             if line.contains("Ready to accept connections") {
                 return Ok(());
@@ -210,18 +213,36 @@ impl RedisCluster {
         create.args(["--cluster", "create"]).args(addresses);
         create.args(["--cluster-replicas", "0", "--cluster-yes"]);
         output_of(&mut create)?;
-        for node in &nodes {
+        let cluster = RedisCluster { nodes };
+        cluster.until_agreed()?;
+        Ok(cluster)
+    }
+
+    /// Waits until every server says that the cluster serves: after the start, and after one has come back.
+    ///
+    /// # Errors
+    /// Where one of them is down.
+    pub fn until_agreed(&self) -> io::Result<()> {
+        for node in &self.nodes {
             while !node.cli(&["cluster", "info"])?.contains("cluster_state:ok") {
                 std::thread::yield_now();
             }
         }
-        Ok(RedisCluster { nodes })
+        Ok(())
     }
 
     /// Its servers, in the order of their slots.
     #[must_use]
     pub fn nodes(&self) -> &[Redis] {
         &self.nodes
+    }
+
+    /// Server number `number`, to be killed and restarted.
+    ///
+    /// # Panics
+    /// Where there is none of that number.
+    pub fn node_mut(&mut self, number: usize) -> &mut Redis {
+        &mut self.nodes[number]
     }
 
     /// Where clients find it: the URL of its first server.
@@ -274,20 +295,23 @@ fn output_of(command: &mut Command) -> io::Result<String> {
         .stdin(Stdio::null())
         .output()
         .map_err(|error| missing("redis-cli", &error))?;
-    let text = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
+    let text = String::from_utf8_lossy(&output.stdout)
+        .trim_end()
+        .to_owned();
     if output.status.success() {
         return Ok(text);
     }
     let words = String::from_utf8_lossy(&output.stderr);
-    Err(io::Error::other(format!("{text}{words}")))
+    Err(io::Error::other(format!("{text}{}", words.trim_end())))
 }
 
 fn missing(program: &str, error: &io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::NotFound {
         return io::Error::new(error.kind(), format!("{program}: {error}"));
     }
-    let what =
-        format!("{program} is missing: install it by `apt-get install redis-server`, or run `cargo testbed`");
+    let what = format!(
+        "{program} is missing: install it by `apt-get install redis-server`, or run `cargo testbed`"
+    );
     io::Error::new(error.kind(), what)
 }
 
@@ -337,7 +361,10 @@ mod tests {
         redis.kill().unwrap();
         assert!(redis.cli(&["ping"]).is_err());
         redis.restart().unwrap();
-        assert_eq!((redis.port(), redis.cli(&["get", "a"]).unwrap()), (port, String::new()));
+        assert_eq!(
+            (redis.port(), redis.cli(&["get", "a"]).unwrap()),
+            (port, String::new())
+        );
         assert_ne!(redis.id(), first);
         let folder = redis.folder.0.clone();
         drop(redis);
@@ -346,9 +373,14 @@ mod tests {
 
     #[test]
     fn what_the_server_says_of_bad_arguments_is_told() {
-        let why = Redis::start_with(&["--maxmemory", "much"]).unwrap_err().to_string();
+        let why = Redis::start_with(&["--maxmemory", "much"])
+            .unwrap_err()
+            .to_string();
         assert!(why.contains("redis-server ended"), "{why}");
-        let error = Redis::start().unwrap().cli(&["no-such-command"]).unwrap_err();
+        let error = Redis::start()
+            .unwrap()
+            .cli(&["no-such-command"])
+            .unwrap_err();
         assert!(error.to_string().contains("unknown command"), "{error}");
     }
 
@@ -362,7 +394,9 @@ mod tests {
     fn a_cluster_tells_who_has_a_slot_and_who_will() {
         let cluster = RedisCluster::start(3).unwrap();
         // CRC16 of "foo" is slot 12182, which the last of three has.
-        let [first, _, last] = cluster.nodes() else { panic!() };
+        let [first, _, last] = cluster.nodes() else {
+            panic!()
+        };
         assert_eq!(last.cli(&["set", "foo", "1"]).unwrap(), "OK");
         let moved = first.cli(&["get", "foo"]).unwrap_err().to_string();
         assert_eq!(moved, format!("MOVED 12182 127.0.0.1:{}", last.port()));

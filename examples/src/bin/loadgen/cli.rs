@@ -4,6 +4,9 @@ use crate::arrivals::Source;
 use crate::exit;
 #[cfg(feature = "http")]
 use crate::http::HttpArgs;
+use crate::kinds;
+#[cfg(feature = "redis")]
+use crate::redis::RedisArgs;
 use crate::sample::SampleArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use openloop_experiment::{Slo, TimeoutFrom, Validity};
@@ -29,8 +32,14 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Load an HTTP service: loadgen http http://127.0.0.1:8080/ --rate 2000
     #[cfg(feature = "http")]
-    #[command(after_help = format!("{}\n\n{}", crate::http::KEYS, exit::HELP))]
+    #[command(after_help = format!("{}\n\n{}", kinds::KEYS, exit::HELP))]
     Http(Box<HttpArgs>),
+
+    /// Load a Redis server or cluster: loadgen redis redis://127.0.0.1:6379 --command "GET key:{key}" --keys uniform:1e6
+    /// --rate 5000
+    #[cfg(feature = "redis")]
+    #[command(after_help = format!("{}\n\n{}", kinds::KEYS, exit::HELP))]
+    Redis(Box<RedisArgs>),
 
     /// Show what a sampler draws before it is used: loadgen sample keys zipf:1e6:0.99
     Sample(Box<SampleArgs>),

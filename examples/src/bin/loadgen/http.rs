@@ -4,14 +4,14 @@ mod args;
 mod mix;
 mod requests;
 
-pub(crate) use args::{HttpArgs, KEYS};
+pub(crate) use args::HttpArgs;
 pub(crate) use mix::HttpMix;
 
+use crate::connections::{ConnectionsArg, HEALTH};
 use crate::exit::Failure;
 use crate::protocol::{Connecting, Protocol, share};
 use crate::shares;
 use ::http::Uri;
-use args::ConnectionsArg;
 use openloop_experiment::drive::ShardOf;
 use openloop_experiment::{Work, labelled};
 use openloop_http::{BuildError, Connections, Http, HttpError, Tls, Version};
@@ -20,13 +20,6 @@ use openloop_sched::Ticket;
 use requests::{CallError, Requests};
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// How long opening connections may take before the run, and how much longer for each of them.
-const SET_UP: Duration = Duration::from_secs(10);
-const SET_UP_EACH: Duration = Duration::from_millis(10);
-/// How long the target may take to accept a connection after the drain.
-const HEALTH: Duration = Duration::from_secs(5);
 
 /// An HTTP service, and what is asked of it.
 #[derive(Debug)]
@@ -119,16 +112,6 @@ impl HttpLoad {
         }
     }
 
-    fn set_up_limit(&self) -> Duration {
-        match self.connecting() {
-            Connecting::Pool(size) => {
-                let size = u32::try_from(size).unwrap_or(u32::MAX);
-                SET_UP + SET_UP_EACH.saturating_mul(size)
-            }
-            _ => SET_UP,
-        }
-    }
-
     fn unreachable(&self, why: impl std::fmt::Display) -> Failure {
         Failure::Unreachable(format!("{} cannot be reached: {why}", self.arguments.url))
     }
@@ -153,12 +136,7 @@ impl Protocol for HttpLoad {
 
     fn describe(&self) -> String {
         let arguments = &self.arguments;
-        let connections = match self.connecting() {
-            Connecting::Pool(1) => "1 connection".to_owned(),
-            Connecting::Pool(size) => format!("{size} connections"),
-            Connecting::PerRequest => "a new connection for each request".to_owned(),
-            Connecting::PerInFlight => "a connection for each request in flight".to_owned(),
-        };
+        let connections = self.connecting().shown();
         let Some(mix) = &self.mix else {
             let (method, url) = (arguments.method(), &arguments.url);
             return format!("{method} {url} over {connections}");
@@ -201,10 +179,10 @@ impl Protocol for HttpLoad {
         let client = self
             .client(self.connections(size))
             .map_err(Failure::usage)?;
-        match tokio::time::timeout(self.set_up_limit(), client.prepare()).await {
+        match tokio::time::timeout(self.connecting().set_up_limit(), client.prepare()).await {
             Ok(prepared) => prepared.map_err(|error| self.blame(&error))?,
             Err(_) => {
-                let limit = self.set_up_limit();
+                let limit = self.connecting().set_up_limit();
                 return Err(self.unreachable(format!("no connection within {limit:?}")));
             }
         }

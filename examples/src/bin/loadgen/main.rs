@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! loadgen http http://service.test/ --rate 2000 --slo "p99<=100ms" --json report.json
+//! loadgen redis redis://127.0.0.1:6379 --command "GET key:{key}" --keys zipf:1e6:0.99 --rate 5000
 //! loadgen sample keys zipf:1e6:0.99
 //! ```
 //!
@@ -13,15 +14,19 @@
 mod arrivals;
 mod cli;
 mod command;
+mod connections;
 mod exit;
 #[cfg(feature = "http")]
 mod http;
+mod kinds;
 mod machine;
 mod output;
 mod plan;
 mod preview;
 mod protocol;
 mod quality;
+#[cfg(feature = "redis")]
+mod redis;
 mod run;
 mod sample;
 mod shares;
@@ -46,6 +51,11 @@ fn load(cli: &Cli) -> Result<Status, Failure> {
         #[cfg(feature = "http")]
         Command::Http(arguments) => {
             let protocol = http::HttpLoad::new(arguments)?;
+            runtime()?.block_on(run::run(protocol, &arguments.load))
+        }
+        #[cfg(feature = "redis")]
+        Command::Redis(arguments) => {
+            let protocol = redis::RedisLoad::new(arguments)?;
             runtime()?.block_on(run::run(protocol, &arguments.load))
         }
         Command::Sample(arguments) => sample::run(arguments),

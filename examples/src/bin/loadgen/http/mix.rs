@@ -1,9 +1,10 @@
 //! `--mix`: kinds of request from a file.
 
+use crate::kinds;
 use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, Request};
-use openloop_workload::mix::{Field, FieldsSource, Picked};
+use openloop_workload::mix::{FieldsSource, Picked};
 use openloop_workload::{Fields, Mix, Template};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -26,13 +27,6 @@ pub(crate) struct HttpKind {
     fields: Fields,
 }
 
-/// The whole file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Settings {
-    kind: Mix<Table>,
-}
-
 /// A `[[kind]]`, but for its name, weight and demand.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -53,13 +47,7 @@ impl HttpMix {
     /// # Errors
     /// All that can be told without knowing the server: the message has the file, the kind and the field.
     pub(crate) fn read(file: &Path, headers: &[(String, String)]) -> Result<Self, String> {
-        let named = |why: String| format!("{}: {why}", file.display());
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| named(format!("cannot be read: {error}")))?;
-        let settings: Settings = toml::from_str(&text)
-            .map_err(|error| named(error.to_string().trim_end().to_owned()))?;
-        let folder = file.parent().unwrap_or(Path::new(""));
-        let mix = settings.kind.try_map(|kind, mut table| {
+        let mix = kinds::read(file, |mut table: Table, folder| {
             for (name, value) in headers {
                 let own = table
                     .headers
@@ -69,7 +57,7 @@ impl HttpMix {
                     table.headers.insert(name.clone(), Template::new(value));
                 }
             }
-            HttpKind::new(table, folder).map_err(|why| named(format!("the kind \"{kind}\": {why}")))
+            HttpKind::new(table, folder)
         })?;
         Ok(HttpMix {
             file: file.to_owned(),
@@ -146,57 +134,19 @@ impl HttpKind {
 
     fn check(&self) -> Result<(), String> {
         check_server(self.url.text())?;
-        self.check_places("url", &self.url, |text| {
+        kinds::check_places(&self.fields, "url", &self.url, |text| {
             let fits = PathAndQuery::try_from(format!("/{text}")).is_ok() && !text.contains('#');
             (!fits).then_some("a URL: write what is no letter or digit as % and two hex digits")
         })?;
         for (name, value) in &self.headers {
-            self.check_places(&format!("headers.{name}"), value, |text| {
+            kinds::check_places(&self.fields, &format!("headers.{name}"), value, |text| {
                 let fits = HeaderValue::try_from(text).is_ok();
                 (!fits).then_some("a header: leave line breaks and other control characters out")
             })?;
         }
-        self.check_places("body", &self.body, |_| None)?;
-        match self.fields.unused(self.templates()).as_slice() {
-            [] => Ok(()),
-            [unused, ..] => Err(format!(
-                "the field \"{unused}\" stands nowhere: write {{{unused}}} in the url, a header or the body, or leave it out"
-            )),
-        }
-    }
-
-    /// Every place must be a field's, and of a choice every text must be right where it is put: `unfit` says what it
-    /// cannot be a part of.
-    fn check_places(
-        &self,
-        part: &str,
-        template: &Template,
-        unfit: impl Fn(&str) -> Option<&'static str>,
-    ) -> Result<(), String> {
-        for place in template.places() {
-            let Some((_, field)) = self.fields.iter().find(|(name, _)| *name == place) else {
-                let known: Vec<_> = self.fields.iter().map(|(name, _)| name).collect();
-                let known = match known.as_slice() {
-                    [] => "there are none".to_owned(),
-                    known => format!("there are {}", known.join(", ")),
-                };
-                return Err(format!(
-                    "{part} has the place {{{place}}} and no field is called so ({known}): add it, or, if the braces are meant as they are, add {place} = {{ choice = [\"{{{place}}}\"] }}"
-                ));
-            };
-            let Field::Choice(choice) = field else {
-                continue;
-            };
-            for (text, _) in choice.texts() {
-                if let Some(what) = unfit(text) {
-                    return Err(format!(
-                        "the field \"{place}\" puts \"{}\" into {part}, which is no part of {what}",
-                        text.escape_debug()
-                    ));
-                }
-            }
-        }
-        Ok(())
+        kinds::check_places(&self.fields, "body", &self.body, |_| None)?;
+        let parts = "the url, a header or the body";
+        kinds::check_unused(&self.fields, self.templates(), parts)
     }
 
     fn templates(&self) -> impl Iterator<Item = &Template> {

@@ -1,0 +1,78 @@
+//! `--mix`: kinds of request from a file.
+
+use super::command::{self, Command};
+use crate::kinds;
+use openloop_redis::{Request, RequestError};
+use openloop_workload::mix::FieldsSource;
+use openloop_workload::{Fields, Mix};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// Kinds of request, as a file says them.
+#[derive(Debug)]
+pub(crate) struct RedisMix {
+    pub(crate) file: PathBuf,
+    pub(crate) mix: Mix<RedisKind>,
+}
+
+/// What makes a request of one kind.
+#[derive(Debug)]
+pub(crate) struct RedisKind {
+    command: Command,
+    fields: Fields,
+}
+
+/// A `[[kind]]`, but for its name, weight and demand.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    command: String,
+    /// A file beside this one.
+    script: Option<PathBuf>,
+    #[serde(default)]
+    fields: FieldsSource,
+}
+
+impl RedisMix {
+    /// The kinds in `file`; scripts and files of values are beside it.
+    ///
+    /// # Errors
+    /// What is wrong, with the file, the kind and the field.
+    pub(crate) fn read(file: &Path) -> Result<Self, String> {
+        Ok(RedisMix {
+            file: file.to_owned(),
+            mix: kinds::read(file, RedisKind::new)?,
+        })
+    }
+}
+
+impl RedisKind {
+    fn new(table: Table, folder: &Path) -> Result<Self, String> {
+        let script = table.script.map(|file| command::script(&folder.join(file)));
+        let fields = table.fields.load(folder);
+        let kind = RedisKind {
+            command: Command::parse(&table.command, script.transpose()?)?,
+            fields: fields.map_err(|error| error.to_string())?,
+        };
+        for word in kind.command.templates() {
+            kinds::check_places(&kind.fields, "command", word, |_| None)?;
+        }
+        kinds::check_unused(&kind.fields, kind.command.templates(), "the command")?;
+        kind.request(0, 0).map_err(|error| error.to_string())?;
+        Ok(kind)
+    }
+
+    /// Whether all requests of the kind are the same.
+    pub(crate) fn is_constant(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// Request number `seq` of a run with this seed.
+    ///
+    /// # Errors
+    /// When the words make no request.
+    pub(crate) fn request(&self, seed: u64, seq: u64) -> Result<Request, RequestError> {
+        self.command
+            .request(|word| self.fields.render(word, seed, seq))
+    }
+}

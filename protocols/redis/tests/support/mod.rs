@@ -1,0 +1,132 @@
+//! What the tests share.
+
+// Each test uses a part of it.
+#![allow(dead_code)]
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+use openloop_measurer::{Operation, Outcome, Recorder, Snapshot};
+use openloop_redis::{Connections, Redis, RedisError, Reply, Request, Value};
+use openloop_testbed::Redis as Server;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+pub fn client(server: &Server, connections: Connections) -> Redis {
+    Redis::builder(&server.url())
+        .connections(connections)
+        .build()
+        .unwrap()
+}
+
+/// A request of words that are parted by spaces.
+pub fn request(words: &str) -> Request {
+    Request::command(words.split(' ')).unwrap()
+}
+
+pub async fn ask(redis: &Redis, words: &str) -> Result<Reply, RedisError> {
+    redis.call(request(words)).await
+}
+
+pub async fn value(redis: &Redis, words: &str) -> Value {
+    ask(redis, words).await.unwrap().into_value()
+}
+
+pub fn text(text: &str) -> Value {
+    Value::BulkString(text.into())
+}
+
+/// Looks again and again until something is so.
+pub async fn until(mut condition: impl AsyncFnMut() -> bool) {
+    while !condition().await {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// A run in small: arrivals at their instants, whatever becomes of those before, each with a limit on its time.
+pub struct Load {
+    pub redis: Redis,
+    pub recorder: Recorder,
+    running: JoinSet<()>,
+}
+
+impl Load {
+    pub fn new(redis: Redis) -> Self {
+        let layout = openloop_measurer::Layout::steady_only(Duration::from_secs(3600)).unwrap();
+        Load {
+            redis,
+            recorder: Recorder::new(Instant::now(), layout),
+            running: JoinSet::new(),
+        }
+    }
+
+    /// `count` arrivals with `gap` between them. Request number n is `ECHO n`, and a reply with another number in it
+    /// fails the test.
+    pub async fn echo(&mut self, count: u64, gap: Duration, timeout: Duration) {
+        let begun = Instant::now();
+        let first = self.recorder.counts().scheduled;
+        for number in 0..count {
+            let intended = begun + gap * u32::try_from(number).unwrap();
+            tokio::time::sleep_until(intended).await;
+            let seq = first + number;
+            let arrival = self.recorder.arrive_at(seq, intended);
+            let redis = self.redis.clone();
+            self.running.spawn(async move {
+                let asked = seq.to_string();
+                let call = redis.call(Request::command(["ECHO", &asked]).unwrap());
+                let call = async {
+                    match tokio::time::timeout(timeout, call).await {
+                        Ok(answered) => Answer::Of(answered),
+                        Err(_) => Answer::TimedOut,
+                    }
+                };
+                let (answer, _) = arrival.measure_by(call, AnswerClass).await;
+                if let Answer::Of(Ok(reply)) = answer
+                    && reply.error().is_none()
+                {
+                    assert_eq!(reply.value(), &text(&asked), "another request's reply");
+                }
+            });
+        }
+    }
+
+    /// Waits for everything that runs.
+    pub async fn settle(&mut self) {
+        while let Some(done) = self.running.join_next().await {
+            done.unwrap();
+        }
+    }
+
+    /// Waits for everything that runs, and returns how many arrivals there were of each outcome: they add up.
+    pub async fn finish(mut self) -> (Snapshot, Vec<(Outcome, u64)>, Redis) {
+        self.settle().await;
+        let snapshot = self.recorder.finish();
+        let counts = snapshot.counts();
+        let outcomes: Vec<_> = snapshot.outcomes().collect();
+        let ended: u64 = outcomes.iter().map(|(_, count)| count).sum();
+        assert_eq!(counts.scheduled, ended, "{outcomes:?}");
+        assert_eq!((counts.waiting, counts.in_flight), (0, 0));
+        (snapshot, outcomes, self.redis)
+    }
+}
+
+pub enum Answer {
+    Of(Result<Reply, RedisError>),
+    TimedOut,
+}
+
+struct AnswerClass;
+
+impl openloop_measurer::Classify<Answer> for AnswerClass {
+    fn verdict(&self, answer: &Answer) -> openloop_measurer::Verdict {
+        match answer {
+            Answer::Of(answered) => openloop_measurer::Describe::verdict(answered),
+            Answer::TimedOut => openloop_measurer::Verdict::TimedOut,
+        }
+    }
+
+    fn details(&self, answer: &Answer, into: &mut openloop_measurer::Details<'_>) {
+        if let Answer::Of(answered) = answer {
+            openloop_measurer::Describe::details(answered, into);
+        }
+    }
+}
