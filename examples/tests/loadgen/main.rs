@@ -8,6 +8,8 @@
 mod interrupt;
 mod mixes;
 mod preview;
+#[cfg(feature = "redis")]
+mod redis;
 mod refusals;
 mod runs;
 mod sample;

@@ -9,6 +9,9 @@ use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo};
 use std::net::IpAddr;
 use std::time::Duration;
 
+/// Places in the pipelines of a client, where they have a limit.
+const MOST_PLACES: usize = 1 << 20;
+
 /// Why a client cannot be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -27,6 +30,16 @@ pub enum BuildError {
     /// A pipeline without room for a request serves nothing.
     #[error("a pipeline of depth 0 carries nothing; give at least 1")]
     NoDepth,
+    /// More places than there will ever be requests.
+    #[error(
+        "{size} connections with {depth} requests on each are more than {MOST_PLACES}; for no limit give a depth of usize::MAX"
+    )]
+    TooDeep {
+        /// Connections.
+        size: usize,
+        /// Requests on each.
+        depth: usize,
+    },
     /// TLS settings for a URL that has none.
     #[error("TLS settings are given and {url:?} is not rediss")]
     TlsWithoutRediss {
@@ -173,6 +186,11 @@ impl Builder {
                 return Err(BuildError::NoConnections);
             }
             Connections::Pipelined { depth: 0, .. } => return Err(BuildError::NoDepth),
+            Connections::Pipelined { size, depth, .. }
+                if depth != usize::MAX && size.saturating_mul(depth) > MOST_PLACES =>
+            {
+                return Err(BuildError::TooDeep { size, depth });
+            }
             _ => {}
         }
         let Parsed {

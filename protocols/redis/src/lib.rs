@@ -14,7 +14,7 @@
 //!  │  a place  │    only where this call opens a     │ request handed over … whole  │
 //!  │  in the   │    connection; AUTH and SELECT are  │ reply there         ▲        │
 //!  │  pool     │    its setup                        │              received        │
-//!  └───────────┴───────────────── exchange = service − acquire ────────────────────-┘
+//!  └───────────┴───────────────── exchange = service − acquire ─────────────────────┘
 //! ```
 //!
 //! `received` is the kernel's stamp of the last byte (Linux, and only where no other request shares the connection).

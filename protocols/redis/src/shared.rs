@@ -19,11 +19,10 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub(crate) struct Shared {
     opener: Arc<Opener>,
-    /// A place is the number of its connection.
+    /// A place is the number of its connection; without a limit there are none, and connections take turns.
     places: Pool<usize>,
     connections: Box<[Slot]>,
-    /// Places handed out for the first time: they go around the connections.
-    handed_out: AtomicUsize,
+    turn: AtomicUsize,
 }
 
 /// Where a connection is, or will be.
@@ -60,11 +59,20 @@ impl fmt::Debug for Open {
 impl Shared {
     /// `size` connections with `depth` requests at most on each; `usize::MAX` is unlimited.
     pub(crate) fn new(opener: Arc<Opener>, size: usize, depth: usize, waiting: usize) -> Self {
+        let is_bounded = depth != usize::MAX;
+        let places = Pool::new(size.saturating_mul(depth), waiting);
+        if is_bounded {
+            // In turn, so that all connections are used however few requests there are.
+            let leases: Vec<_> = std::iter::from_fn(|| places.try_lease()).collect();
+            for (place, mut lease) in leases.into_iter().enumerate() {
+                lease.put(place % size);
+            }
+        }
         Shared {
             opener,
-            places: Pool::new(size.saturating_mul(depth), waiting),
+            places,
             connections: (0..size).map(|_| Slot::default()).collect(),
-            handed_out: AtomicUsize::new(0),
+            turn: AtomicUsize::new(0),
         }
     }
 
@@ -88,10 +96,12 @@ impl Shared {
     ) -> Result<Value, RedisErrorKind> {
         let mut lease = self.places.lease().await?;
         stages.acquire += lease.waited();
-        let number = lease.take().unwrap_or_else(|| {
-            self.handed_out.fetch_add(1, Ordering::Relaxed) % self.connections.len()
-        });
-        lease.put(number);
+        let place = lease.take();
+        let number = place
+            .unwrap_or_else(|| self.turn.fetch_add(1, Ordering::Relaxed) % self.connections.len());
+        if let Some(place) = place {
+            lease.put(place);
+        }
         let mut open = self.connection(&self.connections[number], stages).await?;
         let started = Instant::now();
         let answered = send(&mut open.sender, commands).await;

@@ -5,7 +5,7 @@ mod mix;
 mod requests;
 
 pub(crate) use args::HttpArgs;
-pub(crate) use mix::HttpMix;
+pub(crate) use mix::{HttpKind, HttpMix};
 
 use crate::connections::{ConnectionsArg, HEALTH};
 use crate::exit::Failure;

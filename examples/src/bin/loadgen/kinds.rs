@@ -46,6 +46,21 @@ pub(crate) fn read<T: DeserializeOwned, K>(
     })
 }
 
+/// Whether the kinds in `file` have this setting: it tells for which protocol they are.
+#[cfg(feature = "redis")]
+pub(crate) fn have(file: &Path, setting: &str) -> bool {
+    let table = std::fs::read_to_string(file)
+        .ok()
+        .and_then(|text| text.parse::<toml::Table>().ok());
+    let kinds = table
+        .as_ref()
+        .and_then(|table| table.get("kind")?.as_array());
+    kinds
+        .into_iter()
+        .flatten()
+        .any(|kind| kind.get(setting).is_some())
+}
+
 /// Every place must be a field's, and of a choice every text must be right where it is put: `unfit` says what it
 /// cannot be a part of.
 ///

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-pub fn client(server: &Server, connections: Connections) -> Redis {
+pub(crate) fn client(server: &Server, connections: Connections) -> Redis {
     Redis::builder(&server.url())
         .connections(connections)
         .build()
@@ -19,38 +19,38 @@ pub fn client(server: &Server, connections: Connections) -> Redis {
 }
 
 /// A request of words that are parted by spaces.
-pub fn request(words: &str) -> Request {
+pub(crate) fn request(words: &str) -> Request {
     Request::command(words.split(' ')).unwrap()
 }
 
-pub async fn ask(redis: &Redis, words: &str) -> Result<Reply, RedisError> {
+pub(crate) async fn ask(redis: &Redis, words: &str) -> Result<Reply, RedisError> {
     redis.call(request(words)).await
 }
 
-pub async fn value(redis: &Redis, words: &str) -> Value {
+pub(crate) async fn value(redis: &Redis, words: &str) -> Value {
     ask(redis, words).await.unwrap().into_value()
 }
 
-pub fn text(text: &str) -> Value {
+pub(crate) fn text(text: &str) -> Value {
     Value::BulkString(text.into())
 }
 
 /// Looks again and again until something is so.
-pub async fn until(mut condition: impl AsyncFnMut() -> bool) {
+pub(crate) async fn until(mut condition: impl AsyncFnMut() -> bool) {
     while !condition().await {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
 
 /// A run in small: arrivals at their instants, whatever becomes of those before, each with a limit on its time.
-pub struct Load {
-    pub redis: Redis,
-    pub recorder: Recorder,
+pub(crate) struct Load {
+    pub(crate) redis: Redis,
+    pub(crate) recorder: Recorder,
     running: JoinSet<()>,
 }
 
 impl Load {
-    pub fn new(redis: Redis) -> Self {
+    pub(crate) fn new(redis: Redis) -> Self {
         let layout = openloop_measurer::Layout::steady_only(Duration::from_secs(3600)).unwrap();
         Load {
             redis,
@@ -61,7 +61,7 @@ impl Load {
 
     /// `count` arrivals with `gap` between them. Request number n is `ECHO n`, and a reply with another number in it
     /// fails the test.
-    pub async fn echo(&mut self, count: u64, gap: Duration, timeout: Duration) {
+    pub(crate) async fn echo(&mut self, count: u64, gap: Duration, timeout: Duration) {
         let begun = Instant::now();
         let first = self.recorder.counts().scheduled;
         for number in 0..count {
@@ -90,14 +90,14 @@ impl Load {
     }
 
     /// Waits for everything that runs.
-    pub async fn settle(&mut self) {
+    pub(crate) async fn settle(&mut self) {
         while let Some(done) = self.running.join_next().await {
             done.unwrap();
         }
     }
 
     /// Waits for everything that runs, and returns how many arrivals there were of each outcome: they add up.
-    pub async fn finish(mut self) -> (Snapshot, Vec<(Outcome, u64)>, Redis) {
+    pub(crate) async fn finish(mut self) -> (Snapshot, Vec<(Outcome, u64)>, Redis) {
         self.settle().await;
         let snapshot = self.recorder.finish();
         let counts = snapshot.counts();
@@ -109,7 +109,7 @@ impl Load {
     }
 }
 
-pub enum Answer {
+pub(crate) enum Answer {
     Of(Result<Reply, RedisError>),
     TimedOut,
 }

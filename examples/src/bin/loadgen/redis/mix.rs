@@ -67,6 +67,13 @@ impl RedisKind {
         self.fields.is_empty()
     }
 
+    /// The words of request number `seq`, for people.
+    pub(crate) fn words(&self, seed: u64, seq: u64) -> String {
+        let words = self.command.templates().iter();
+        let words = words.map(|word| self.fields.render(word, seed, seq));
+        words.collect::<Vec<_>>().join(" ")
+    }
+
     /// Request number `seq` of a run with this seed.
     ///
     /// # Errors

@@ -2,14 +2,40 @@
 
 use super::ShowArgs;
 use super::sheet::{Drawn, Figure, Rows, Section, Sheet};
-use crate::http::HttpMix;
+use crate::http::{HttpKind, HttpMix};
+#[cfg(feature = "redis")]
+use crate::kinds;
+#[cfg(feature = "redis")]
+use crate::redis::RedisMix;
+use openloop_workload::Mix;
 use serde_json::Value;
 use std::path::Path;
 
 pub(super) fn sheet(file: &Path, show: &ShowArgs) -> Result<Sheet, String> {
+    #[cfg(feature = "redis")]
+    if kinds::have(file, "command") {
+        let redis = RedisMix::read(file)?;
+        let columns = vec!["seq", "kind", "command"];
+        return of(file, show, &redis.mix, columns, |kind, seq| {
+            Ok(vec![kind.words(show.seed, seq).into()])
+        });
+    }
     let http = HttpMix::read(file, &[])?;
     http.check(show.seed, |_| Ok::<(), String>(()))?;
-    let mix = http.mix();
+    let columns = vec!["seq", "kind", "method", "url", "headers", "body"];
+    of(file, show, http.mix(), columns, |kind, seq| {
+        row(kind, show.seed, seq)
+    })
+}
+
+/// The kinds of `mix`, and requests as they would be sent: `row` shows number `seq`, of that kind.
+fn of<T>(
+    file: &Path,
+    show: &ShowArgs,
+    mix: &Mix<T>,
+    columns: Vec<&'static str>,
+    row: impl Fn(&T, u64) -> Result<Vec<Value>, String>,
+) -> Result<Sheet, String> {
     let mut counts = vec![0_u64; mix.kinds().len()];
     let mut works = vec![0.0; mix.kinds().len()];
     let mut drawn_work = Vec::new();
@@ -77,7 +103,15 @@ pub(super) fn sheet(file: &Path, show: &ShowArgs) -> Result<Sheet, String> {
             "the work is unknown: give each kind a demand to see its shares and C_v".to_owned(),
         ),
     }
-    let rows = (0..show.count()).map(|seq| row(&http, show.seed, seq));
+    let rows = (0..show.count()).map(|seq| {
+        let picked = mix.pick(show.seed, seq);
+        let mut cells = vec![seq.into(), picked.name.into()];
+        cells.extend(
+            row(picked.payload, seq)
+                .map_err(|why| format!("{}: request {seq}: {why}", picked.name))?,
+        );
+        Ok(cells)
+    });
     Ok(Sheet {
         sampler: file.display().to_string(),
         drawn: Some(Drawn {
@@ -87,25 +121,20 @@ pub(super) fn sheet(file: &Path, show: &ShowArgs) -> Result<Sheet, String> {
         sections,
         notes,
         sample: Rows {
-            columns: vec!["seq", "kind", "method", "url", "headers", "body"],
+            columns,
             rows: rows.collect::<Result<_, String>>()?,
         },
         ..Sheet::default()
     })
 }
 
-/// One request as it would be sent.
-fn row(http: &HttpMix, seed: u64, seq: u64) -> Result<Vec<Value>, String> {
-    let picked = http.pick(seed, seq);
-    let request = picked.payload.request(seed, seq);
-    let request = request.map_err(|error| format!("{}: request {seq}: {error}", picked.name))?;
+fn row(kind: &HttpKind, seed: u64, seq: u64) -> Result<Vec<Value>, String> {
+    let request = kind.request(seed, seq).map_err(|error| error.to_string())?;
     let headers = request
         .headers()
         .iter()
         .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())));
     Ok(vec![
-        seq.into(),
-        picked.name.into(),
         request.method().as_str().into(),
         request.uri().to_string().into(),
         headers.collect::<Vec<_>>().join("; ").into(),
