@@ -227,7 +227,7 @@ impl Builder {
         // Of a cluster as well, so that what is wrong with the settings is told now.
         let node = maker.node(&maker.host, maker.port)?;
         let target = match self.is_cluster {
-            true => Target::Cluster(Cluster::new(maker)),
+            true => Target::Cluster(Box::new(Cluster::new(maker))),
             false => Target::Server(node),
         };
         Ok(Redis::new(target, endpoint, counts))

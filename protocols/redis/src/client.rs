@@ -6,7 +6,6 @@ use crate::{Builder, RedisError, RedisErrorKind, Reply, Request, Stages, reply};
 use openloop_measurer::Operation;
 use openloop_net::SocketCounts;
 use redis::Value;
-use std::future::Future;
 use std::sync::Arc;
 
 /// A client for one Redis server or cluster, as an [`Operation`]: it shows every wait on our side of the wire.
@@ -38,7 +37,7 @@ struct Inner {
 #[derive(Debug)]
 pub(crate) enum Target {
     Server(Node),
-    Cluster(Cluster),
+    Cluster(Box<Cluster>),
 }
 
 impl Redis {
@@ -102,19 +101,17 @@ impl Operation for Redis {
     type Reply = Reply;
     type Error = RedisError;
 
-    fn call(&self, request: Request) -> impl Future<Output = Result<Reply, RedisError>> + Send {
-        async move {
-            let mut stages = Stages::default();
-            match self.answer(&request, &mut stages).await {
-                Ok(value) => {
-                    (stages.bytes, stages.nils) = reply::measure(&value);
-                    Ok(Reply { value, stages })
-                }
-                Err(kind) => Err(RedisError {
-                    kind,
-                    stages: Box::new(stages),
-                }),
+    async fn call(&self, request: Request) -> Result<Reply, RedisError> {
+        let mut stages = Stages::default();
+        match self.answer(&request, &mut stages).await {
+            Ok(value) => {
+                (stages.bytes, stages.nils) = reply::measure(&value);
+                Ok(Reply { value, stages })
             }
+            Err(kind) => Err(RedisError {
+                kind,
+                stages: Box::new(stages),
+            }),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::builder::NodeMaker;
 use crate::node::Node;
 use crate::reply::error_in;
 use crate::request::Commands;
-use crate::slot::{self, SLOTS};
+use crate::slot::{self, Address, SLOTS};
 use crate::{RedisErrorKind, Stages};
 use parking_lot::RwLock;
 use redis::{ServerErrorKind, Value};
@@ -15,8 +15,6 @@ use tokio::time::Instant;
 
 /// Redirections that one call follows: more of them means that the cluster contradicts itself.
 const HOPS: u32 = 5;
-
-type Address = (String, u16);
 
 /// A cluster as far as it is known. Redirections change the map; a node that cannot be reached makes it doubtful, and
 /// then the next call asks for it anew.

@@ -7,6 +7,12 @@ use std::ops::RangeInclusive;
 /// The number of slots of a cluster.
 pub(crate) const SLOTS: usize = 16_384;
 
+/// Host and port of a node.
+pub(crate) type Address = (String, u16);
+
+/// Slots and the address of their owner.
+pub(crate) type Owned = (RangeInclusive<u16>, Address);
+
 /// The slot of a key: CRC16 of it, or of its part in the first braces, modulo 16384.
 ///
 /// Source: Redis cluster specification, "Key distribution model" and "Hash tags".
@@ -67,10 +73,7 @@ pub(crate) fn key_of(command: &Cmd) -> Option<&[u8]> {
 
 /// The ranges of slots and the address of the owner of each, from what `CLUSTER SLOTS` answers; a node without a name
 /// is at `answered_by`.
-pub(crate) fn ranges(
-    answer: &Value,
-    answered_by: &str,
-) -> Result<Vec<(RangeInclusive<u16>, (String, u16))>, RedisErrorKind> {
+pub(crate) fn ranges(answer: &Value, answered_by: &str) -> Result<Vec<Owned>, RedisErrorKind> {
     let wrong = || RedisErrorKind::Malformed("CLUSTER SLOTS answered something else".to_owned());
     fn array(value: Option<&Value>) -> Option<&[Value]> {
         match value {

@@ -4,7 +4,9 @@
 #![allow(dead_code)]
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
-use openloop_measurer::{Operation, Outcome, Recorder, Snapshot};
+use openloop_measurer::{
+    Classify, Describe, Details, Layout, Operation, Outcome, Recorder, Snapshot, Verdict,
+};
 use openloop_redis::{Connections, Redis, RedisError, Reply, Request, Value};
 use openloop_testbed::Redis as Server;
 use std::time::Duration;
@@ -51,7 +53,7 @@ pub(crate) struct Load {
 
 impl Load {
     pub(crate) fn new(redis: Redis) -> Self {
-        let layout = openloop_measurer::Layout::steady_only(Duration::from_secs(3600)).unwrap();
+        let layout = Layout::steady_only(Duration::from_secs(3600)).unwrap();
         Load {
             redis,
             recorder: Recorder::new(Instant::now(), layout),
@@ -73,14 +75,9 @@ impl Load {
             self.running.spawn(async move {
                 let asked = seq.to_string();
                 let call = redis.call(Request::command(["ECHO", &asked]).unwrap());
-                let call = async {
-                    match tokio::time::timeout(timeout, call).await {
-                        Ok(answered) => Answer::Of(answered),
-                        Err(_) => Answer::TimedOut,
-                    }
-                };
+                let call = async { tokio::time::timeout(timeout, call).await.ok() };
                 let (answer, _) = arrival.measure_by(call, AnswerClass).await;
-                if let Answer::Of(Ok(reply)) = answer
+                if let Some(Ok(reply)) = answer
                     && reply.error().is_none()
                 {
                     assert_eq!(reply.value(), &text(&asked), "another request's reply");
@@ -109,24 +106,19 @@ impl Load {
     }
 }
 
-pub(crate) enum Answer {
-    Of(Result<Reply, RedisError>),
-    TimedOut,
-}
+/// What came of a call; `None` where its time was up.
+type Answer = Option<Result<Reply, RedisError>>;
 
 struct AnswerClass;
 
-impl openloop_measurer::Classify<Answer> for AnswerClass {
-    fn verdict(&self, answer: &Answer) -> openloop_measurer::Verdict {
-        match answer {
-            Answer::Of(answered) => openloop_measurer::Describe::verdict(answered),
-            Answer::TimedOut => openloop_measurer::Verdict::TimedOut,
-        }
+impl Classify<Answer> for AnswerClass {
+    fn verdict(&self, answer: &Answer) -> Verdict {
+        answer.as_ref().map_or(Verdict::TimedOut, Describe::verdict)
     }
 
-    fn details(&self, answer: &Answer, into: &mut openloop_measurer::Details<'_>) {
-        if let Answer::Of(answered) = answer {
-            openloop_measurer::Describe::details(answered, into);
+    fn details(&self, answer: &Answer, into: &mut Details<'_>) {
+        if let Some(answered) = answer {
+            answered.details(into);
         }
     }
 }
