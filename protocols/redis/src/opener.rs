@@ -22,7 +22,7 @@ pub(crate) struct Opened {
     pub(crate) stamps: Stamps,
 }
 
-/// Opens connections to one server, one attempt at a time where the last one failed.
+/// Opens connections to one server, with back-off where the last attempt failed.
 #[derive(Debug)]
 pub(crate) struct Opener {
     dialer: Dialer,
