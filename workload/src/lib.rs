@@ -59,7 +59,7 @@
 //! # Sizes vary
 //!
 //! Bodies, answers, think times and the work of a request have a mean, and how far they spread about it decides how long
-//! others wait: behind one server the wait grows with (1 + C_v²)/2. [`Values`] is any of eight laws, each of which tells
+//! others wait: behind one server the wait grows with (1 + C_v²)/2. [`Values`] is any of nine laws, each of which tells
 //! its mean, its C_v and its quantiles before anything is drawn.
 //!
 #![doc = include_str!("../docs/sizes.svg")]
@@ -116,7 +116,7 @@
 //!
 //! [`traces`] reads what was recorded: Azure's, BurstGPT's, Mooncake's and Bailian's public traces of language models,
 //! and a plain CSV of any service. It tells what is odd about a trace before it is believed, and gives its arrivals at
-//! any speed.
+//! any speed; its rows name the kinds of a mix, and their sizes are values in their order ([`values::Sequence`]).
 //!
 #![doc = include_str!("../docs/trace.svg")]
 //!
@@ -129,6 +129,7 @@
 mod draws;
 pub mod keys;
 pub mod mix;
+mod number;
 pub mod prompts;
 mod seed;
 pub mod sessions;

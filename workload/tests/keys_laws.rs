@@ -83,6 +83,24 @@ fn the_newest_of_many_keys_is_the_hottest() {
 }
 
 #[test]
+fn keys_that_follow_the_numbers_of_requests_say_so() {
+    for (text, is_ordered) in [
+        ("zipf:100:0.99:scrambled", false),
+        ("uniform:100", false),
+        ("hotspot:100:0.2:0.8", false),
+        ("sequential:100", true),
+        ("latest:100:0.99:0.05", true),
+        ("uniform:100:drift=1/5", true),
+    ] {
+        assert_eq!(
+            text.parse::<Keys>().unwrap().is_ordered(),
+            is_ordered,
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn a_drifting_law_is_the_law_about_a_key_that_moves() {
     for text in ["zipf:100:0.99", "hotspot:100:0.2:0.8", "uniform:100"] {
         let still: Keys = text.parse().unwrap();

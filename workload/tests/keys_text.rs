@@ -41,6 +41,7 @@ fn texts_are_what_the_constructors_make() {
             Keys::new(Uniform::new(1_000_000_000).unwrap()),
         ),
         ("zipf:1e6:.99", Keys::new(zipf)),
+        ("uniform:2.50e2", Keys::new(Uniform::new(250).unwrap())),
         (
             "zipf:1000:80/20",
             Keys::new(Zipf::from_share(1_000, 0.2, 0.8).unwrap()),

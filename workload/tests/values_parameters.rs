@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use openloop_workload::values::{
-    Clamped, Empirical, Exponential, Fixed, Gamma, HyperExponential, LogNormal, Pareto, Uniform,
+    Clamped, Empirical, Exponential, Fixed, Gamma, HyperExponential, LogNormal, Pareto, Sequence,
+    Uniform,
 };
 use openloop_workload::{Values, ValuesError};
 use proptest::prelude::*;
@@ -42,9 +43,13 @@ fn check(values: &Values) -> Result<(), TestCaseError> {
     }
     let text = values.to_string();
     prop_assert_eq!(&text.parse::<Values>().unwrap(), values, "{}", text);
-    // Not by way of a text of JSON, which serde_json reads back with an error in the last digit.
-    let table = serde_json::to_value(values).unwrap();
-    prop_assert_eq!(&serde_json::from_value::<Values>(table).unwrap(), values);
+    let json = serde_json::to_string(values).unwrap();
+    prop_assert_eq!(
+        &serde_json::from_str::<Values>(&json).unwrap(),
+        values,
+        "{}",
+        json
+    );
     Ok(())
 }
 
@@ -78,6 +83,7 @@ proptest! {
         check_if_any(HyperExponential::new(a, b).map(Values::HyperExponential))?;
         check_if_any(Pareto::new(a, b, c).map(Values::Pareto))?;
         check_if_any(Empirical::new([a, b, c]).map(Values::Empirical))?;
+        check_if_any(Sequence::new([a, b, c]).map(Values::Sequence))?;
     }
 
     #[test]
@@ -90,6 +96,7 @@ proptest! {
             HyperExponential::new(a, b).map(Values::HyperExponential),
             Pareto::new(b, a, 1e30).map(Values::Pareto),
             Empirical::new([a, b]).map(Values::Empirical),
+            Sequence::new([a, b]).map(Values::Sequence),
         ].into_iter().flatten() {
             if let Some(held) = check_if_any(Clamped::new(law, lo, hi).map(Values::Clamped))? {
                 prop_assert!(held.mean() >= lo && held.mean() <= hi, "mean {} of {held}", held.mean());

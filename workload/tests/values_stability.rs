@@ -4,7 +4,7 @@
 use openloop_workload::Values;
 
 /// The first values of the seed 1, and the one of the last request of the seed 2.
-const GOLDEN: [(&str, [f64; 4]); 12] = [
+const GOLDEN: [(&str, [f64; 4]); 13] = [
     ("fixed:200", [200.0, 200.0, 200.0, 200.0]),
     (
         "uniform:lo=100,hi=300",
@@ -88,6 +88,8 @@ const GOLDEN: [(&str, [f64; 4]); 12] = [
         ],
     ),
     ("empirical:100x3,250,1000x2", [250.0, 100.0, 100.0, 100.0]),
+    // u64::MAX is 1 modulo 7.
+    ("sequence:7,9,3,1,1,1,1", [7.0, 9.0, 3.0, 9.0]),
     (
         "exponential:200,min=50,max=250",
         [147.11913409065872, 53.67499065704228, 50.0, 50.0],

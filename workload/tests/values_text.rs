@@ -1,6 +1,7 @@
 //! Values as text, as tables and in files.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+use openloop_workload::traces::Trace;
 use openloop_workload::values::{LoadError, Source};
 use openloop_workload::{Values, ValuesError};
 use std::path::Path;
@@ -47,6 +48,8 @@ fn a_law_is_written_in_one_way_and_read_in_several() {
         "lognormal:max=8192,mean=200,cv=1.5",
         "lognormal:200:1.5:max=8192",
     ]);
+    same(&["sequence:100,250,100", " sequence : 100, 250 ,1e2"]);
+    same(&["sequence:100,250,max=200", "sequence:100,250,min=0,max=200"]);
     same(&["fixed:1,min=0", "fixed:1,min=-0"]);
     same(&["empirical:1x1,9x2,max=5", "empirical:1,9x2,min=0,max=5"]);
 }
@@ -87,6 +90,19 @@ fn what_is_missing_or_too_much_is_named() {
             "exponential:mean=",
             "mean is \"\": give a number, such as 200 or 1.5",
         ),
+        (
+            "sequence:100,x",
+            "a value is \"x\": give a number, such as 200 or 1.5",
+        ),
+        (
+            "sequence:",
+            "of no values none can be drawn: give at least one with a count of at least 1",
+        ),
+        (
+            "trace:size",
+            "trace:size is a column of a trace, and there is no trace of which each request has a row: replay one, \
+             without sessions, or write the values themselves, such as sequence:100,250,100",
+        ),
     ] {
         assert_eq!(
             text.parse::<Values>().unwrap_err().to_string(),
@@ -125,6 +141,10 @@ fn a_table_has_the_names_of_the_text() {
         (
             "empirical:100x3,250,max=200",
             r#"{"law":"empirical","values":[100.0,250.0],"counts":[3,1],"max":200.0}"#,
+        ),
+        (
+            "sequence:250,100,250,max=200",
+            r#"{"law":"sequence","values":[250.0,100.0,250.0],"max":200.0}"#,
         ),
     ] {
         let values: Values = text.parse().unwrap();
@@ -191,6 +211,24 @@ fn a_table_cannot_hold_what_the_constructors_refuse() {
             r#"{"law": "empirical", "file": "sizes.csv"}"#,
             "the values are in the file sizes.csv",
         ),
+        (r#"{"law": "sequence"}"#, "sequence needs values"),
+        (
+            r#"{"law": "sequence", "values": [1], "counts": [1]}"#,
+            "sequence has no use for counts",
+        ),
+        (
+            r#"{"law": "sequence", "values": [1], "mean": 2}"#,
+            "sequence has no use for mean=2",
+        ),
+        (r#"{"law": "trace"}"#, "trace needs column"),
+        (
+            r#"{"law": "trace", "column": "size"}"#,
+            "trace:size is a column of a trace",
+        ),
+        (
+            r#"{"law": "fixed", "value": 1, "column": "size"}"#,
+            "fixed has no use for column: write law = \"trace\" with it",
+        ),
         (
             "200",
             "invalid type: integer `200`, expected values, such as",
@@ -247,6 +285,10 @@ fn a_file_is_read_where_reading_is_asked_for() {
             "empirical:sizes.csv,max=200",
             r#"{"law":"empirical","file":"sizes.csv","max":200.0}"#,
         ),
+        (
+            "trace:size,max=200",
+            r#"{"law":"trace","column":"size","max":200.0}"#,
+        ),
         ("fixed:3", r#"{"law":"fixed","value":3.0}"#),
     ] {
         let source: Source = text.parse().unwrap();
@@ -256,4 +298,38 @@ fn a_file_is_read_where_reading_is_asked_for() {
     }
     // Bounds that hold nothing are refused before any file is read.
     assert!("empirical:sizes.csv,min=3,max=2".parse::<Source>().is_err());
+}
+
+#[test]
+fn a_column_of_a_trace_is_its_numbers_row_by_row() {
+    let trace = "offset,size,price,note\n0,512,0.5,a\n1,80,2,b\n2,9000,0,\n";
+    let trace = Trace::read(trace.as_bytes()).unwrap();
+    let load = |text: &str| {
+        let source: Source = text.parse().unwrap();
+        source.load_with(Path::new(""), Some(&trace))
+    };
+    let sizes = load("trace:size,max=4096").unwrap();
+    let drawn: Vec<_> = (0..4).map(|seq| sizes.count(9, seq)).collect();
+    assert_eq!(drawn, [512, 80, 4096, 512]);
+    assert_eq!(sizes, "sequence:512,80,9000,max=4096".parse().unwrap());
+    let prices = load("trace:price").unwrap();
+    assert_eq!([0, 1, 2].map(|seq| prices.value(9, seq)), [0.5, 2.0, 0.0]);
+    for (text, message) in [
+        (
+            "trace:note",
+            "line 2 of the trace has \"a\" for note: give each row a number of at least 0 there, or take another column",
+        ),
+        (
+            "trace:output_tokens",
+            "line 2 of the trace has nothing for output_tokens: give each row a number of at least 0 there, or take another column",
+        ),
+    ] {
+        assert_eq!(load(text).unwrap_err().to_string(), message);
+    }
+    let without: Source = "trace:size".parse().unwrap();
+    assert!(matches!(
+        without.load(Path::new("")),
+        Err(LoadError::Values(ValuesError::InTrace(_)))
+    ));
+    assert!("trace:size,min=3,max=2".parse::<Source>().is_err());
 }

@@ -134,12 +134,127 @@ fn shares_are_told_before_the_run_and_counts_in_a_preview() {
     assert_eq!(kinds[0]["name"], "view");
 }
 
+/// Two kinds by weight, and a trace of these kinds.
+fn traced(trace: &str) -> (Scratch, Scratch) {
+    let (mix, file) = (Scratch::new(), Scratch::new());
+    let text = "[[kind]]\nname = 'read'\nweight = 1\nurl = '/r'\ndemand = 'fixed:1'\n\
+        [[kind]]\nname = 'write'\nweight = 1\nurl = '/w'\ndemand = 'fixed:9'\n\
+        [[kind]]\nname = 'never'\nweight = 98\nurl = '/n'\ndemand = 'fixed:99'\n";
+    std::fs::write(mix.path(), text).unwrap();
+    std::fs::write(file.path(), trace).unwrap();
+    (mix, file)
+}
+
+#[test]
+fn the_rows_of_a_trace_choose_the_kinds_where_it_has_kinds_of_these_names() {
+    // Out of order: the kinds are put in order of time with their instants.
+    let (mix, trace) = traced("offset,kind\n0,read\n0.3,write\n0.1,write\n0.2,read\n0.4,read\n");
+    let server = server().record_requests().start().unwrap();
+    let flags = format!(
+        "--arrivals trace:{} --mix {} --connections 1",
+        trace.path(),
+        mix.path()
+    );
+    let output = loadgen(&server.url("/"), &format!("{flags} {BUSY}"));
+    let paths: Vec<_> = server.requests().into_iter().map(|one| one.path).collect();
+    assert_eq!(paths, ["/r", "/w", "/r", "/w", "/r"], "{}", stderr(&output));
+    let said = stderr(&output);
+    for part in [
+        "as the trace names them",
+        "  read    60.00 %   14.29 %  fixed:1",
+        "  never    0.00 %    0.00 %  fixed:99",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let preview = report(&loadgen(
+        "http://127.0.0.1:1/",
+        &format!("{flags} --preview"),
+    ));
+    assert_eq!(
+        preview["kinds"],
+        serde_json::json!([
+            { "name": "read", "arrivals": 3 },
+            { "name": "write", "arrivals": 2 },
+            { "name": "never", "arrivals": 0 },
+        ])
+    );
+}
+
+#[test]
+fn a_request_has_the_size_of_the_row_that_it_replays() {
+    let (mix, trace) = (Scratch::new(), Scratch::new());
+    let text = "[[kind]]\nname = 'put'\nweight = 1\nmethod = 'PUT'\nurl = '/{size}'\nbody = '{body}'\n\
+        fields = { size = { count = 'trace:size' }, body = { text = 'hex', length = 'trace:size,max=300' } }\n";
+    std::fs::write(mix.path(), text).unwrap();
+    std::fs::write(trace.path(), "offset,size\n0,512\n0.2,0\n0.1,80\n").unwrap();
+    let (mix, trace) = (mix.path(), trace.path());
+    let server = server().record_requests().start().unwrap();
+    let flags = format!("--arrivals trace:{trace} --mix {mix} --connections 1 --quiet {BUSY}");
+    loadgen(&server.url("/"), &flags);
+    let sent: Vec<_> = (server.requests().into_iter())
+        .map(|one| (one.path, one.body.len()))
+        .collect();
+    let expected = [("/512", 300), ("/80", 80), ("/0", 0)];
+    assert_eq!(sent, expected.map(|(path, size)| (path.to_owned(), size)));
+    // The same rows in a sample, and no size without rows.
+    let sample = stdout(&run(&format!("sample mix {mix} --trace {trace} --csv")));
+    let paths: Vec<_> = sample
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').nth(3))
+        .collect();
+    assert_eq!(paths, [Some("/512"), Some("/80"), Some("/0")], "{sample}");
+    let output = run(&format!("sample mix {mix}"));
+    assert_status(&output, 2);
+    assert!(
+        stderr(&output).contains("trace:size is a column of a trace"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_trace_of_other_kinds_leaves_the_choice_to_the_weights_and_one_of_some_is_refused() {
+    let preview = |trace: &str, flags: &str| {
+        let (mix, trace) = traced(trace);
+        let (mix, trace) = (mix.path(), trace.path());
+        let flags = format!("--arrivals trace:{trace} --mix {mix} --preview {flags}");
+        loadgen("http://127.0.0.1:1/", &flags)
+    };
+    let many = |kind: &str| format!("offset,kind\n{}", format!("0.5,{kind}\n").repeat(100));
+    for (trace, flags) in [
+        (many("GPT-4"), ""),
+        (many(""), ""),
+        // A session has later requests, of which a trace has no rows.
+        (many("read"), "--sessions fixed:2"),
+    ] {
+        let counts = report(&preview(&trace, flags));
+        assert!(
+            counts["kinds"][2]["arrivals"].as_u64() > Some(80),
+            "{counts}"
+        );
+    }
+    for (row, named) in [
+        ("1,delete", "line 3 of the trace asks for \"delete\""),
+        ("1,", "line 3 of the trace has no kind"),
+    ] {
+        let output = preview(&format!("offset,kind\n0,read\n{row}\n"), "");
+        assert_status(&output, 2);
+        let message = stderr(&output);
+        let parts = [named, "give every row one of read, write, never"];
+        assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+    }
+}
+
 #[test]
 fn what_is_wrong_with_a_kind_is_told_by_file_kind_and_field() {
     let kind = |rest: &str| format!("[[kind]]\nname = \"look\"\nweight = 1\n{rest}\n");
     for (rest, named) in [
         ("", "missing field `url`"),
-        ("url = '/'\nmethd = 'PUT'", "unknown field `methd`"),
+        (
+            "url = '/'\nmethd = 'PUT'",
+            "unknown field `methd`, expected one of `method`, `url`, `headers`, `body`, `fields`, or `name`, `weight`, `demand`",
+        ),
         ("url = 'items'", "neither a path"),
         (
             "url = '/{itm}'\nfields = { item = { keys = 'uniform:5' } }",
@@ -209,6 +324,37 @@ fn what_is_wrong_with_a_kind_is_told_by_file_kind_and_field() {
     assert!(refused(&twice).contains("two kinds are called \"look\""));
     assert!(refused("").contains("missing field `kind`"));
     assert!(refused("[[kinds]]").contains("unknown field `kinds`"));
+}
+
+#[test]
+fn keys_in_the_order_of_requests_are_refused_for_sessions_which_have_none() {
+    let file = Scratch::new();
+    let text = "[[kind]]\nname = 'a'\nweight = 1\nurl = '/{k}'\nfields = { k = { keys = 'sequential:5' } }\n";
+    std::fs::write(file.path(), text).unwrap();
+    let mix = format!("--mix {}", file.path());
+    for (url, flags, keys) in [
+        ("http://127.0.0.1:1/", mix.as_str(), "sequential:5"),
+        (
+            "http://127.0.0.1:1/{key}",
+            "--keys latest:10:1:0.5",
+            "latest:10:1:0.5",
+        ),
+        (
+            "http://127.0.0.1:1/{key}",
+            "--keys zipf:10:1:drift=1/2",
+            "zipf:10:1:drift=1/2",
+        ),
+    ] {
+        let flags = format!("--rate 10 --preview {flags}");
+        assert_status(&loadgen(url, &flags), 0);
+        let output = loadgen(url, &format!("{flags} --sessions fixed:2"));
+        assert_status(&output, 2);
+        let message = stderr(&output);
+        assert!(
+            message.contains(&format!("the keys {keys} follow")),
+            "{message}"
+        );
+    }
 }
 
 #[test]

@@ -42,6 +42,25 @@ fn totals_are_exact() {
 }
 
 #[test]
+fn sessions_are_called_so_and_their_requests_are_counted_beside_them() {
+    let only_steady = "--ramp-up 0s --warm-up 0s --steady 2s --cooldown 0s --arrivals constant";
+    let three = totals(&format!("--rate 10 --sessions fixed:3 {only_steady}"));
+    assert_eq!(
+        three,
+        serde_json::json!({
+            "total": 20,
+            "phases": [{ "name": "steady", "arrivals": 20 }],
+            "counts": "sessions",
+            "requests_at_most": 60,
+        })
+    );
+    assert_eq!(
+        totals(&format!("--rate 10 {only_steady}"))["counts"],
+        Value::Null
+    );
+}
+
+#[test]
 fn the_same_seed_gives_the_same_arrivals_and_another_one_does_not() {
     let arrivals = |seed: u64| {
         let file = Scratch::new();

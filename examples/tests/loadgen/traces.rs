@@ -54,6 +54,17 @@ fn seconds_one_a_line_stay_as_they_were() {
 }
 
 #[test]
+fn a_byte_order_mark_and_blank_lines_ahead_do_no_harm() {
+    for text in [
+        "\u{feff}0\r\n0.25\r\n",
+        "\u{feff}seconds\n0\n0.25\n",
+        "\u{feff}\n# a comment\n\noffset,kind\n0,a\n0.25,b\n",
+    ] {
+        assert_eq!(replayed(text, "").0, [0, 250_000_000], "{text:?}");
+    }
+}
+
+#[test]
 fn disorder_is_told_and_put_right() {
     let (offsets, said) = replayed("offset\n0\n3\n2\n2.5\n", "");
     assert_eq!(offsets, [0, 2_000_000_000, 2_500_000_000, 3_000_000_000]);
@@ -73,6 +84,25 @@ fn a_bad_line_is_named_by_its_number() {
         (MOONCAKE.replace("30535", "\"x\""), "line 2"),
         ("{\"time\": 1}\n".to_owned(), "no trace format starts with"),
         ("0\n1\nx\n".to_owned(), "line 3"),
+        // A column that is named in another way would be read as seconds, and what stands beside it not at all.
+        ("ofset,kind\n0,a\n".to_owned(), "plain offset or offset_ns"),
+        ("millis\n0\n100\n".to_owned(), "under the header seconds"),
+        (
+            "0,read\n1,write\n".to_owned(),
+            "no trace format starts with",
+        ),
+        (
+            "{\"timestamp\": 0, \"input_length\": 1}\n".to_owned(),
+            "mooncake has JSON objects with timestamp, input_length and output_length",
+        ),
+        (
+            format!("{MOONCAKE}{{\"timestamp\": 1, \"inp\n"),
+            "line 3 is not a JSON object: EOF while parsing a string in column 21",
+        ),
+        (String::new(), "there is no arrival in it"),
+        ("\n\n".to_owned(), "there is no arrival in it"),
+        ("offset,kind\n".to_owned(), "there is no arrival in it"),
+        ("seconds\n".to_owned(), "there is no arrival in it"),
         (PLAIN.replace("0.75", "-0.75"), "line 4"),
     ] {
         let file = Scratch::new();

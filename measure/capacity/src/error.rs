@@ -65,13 +65,16 @@ pub enum CapacityError {
     },
     /// A fit that its points cannot carry.
     #[error(
-        "no scalability curve is determined by {points} points at {loads} different loads: give 4 to 10000 points, at 3 \
-         or more different loads"
+        "no {curve} is determined by {points} points at {loads} different loads: give {needed}"
     )]
     Points {
+        /// What was to be fitted.
+        curve: &'static str,
         /// How many points there are.
         points: usize,
         /// How many different loads they have.
         loads: usize,
+        /// How many it takes.
+        needed: &'static str,
     },
 }

@@ -1,6 +1,6 @@
 //! G/G/c: arrivals and services of any law, approximately.
 
-use crate::{CapacityError, MMc, Queue, check};
+use crate::{CapacityError, MMc, Queue, Station, check};
 
 /// Servers that share one queue, with arrivals and services of any law: **an approximation**.
 ///
@@ -72,16 +72,8 @@ impl GGc {
 }
 
 impl Queue for GGc {
-    fn arrival_rate(&self) -> f64 {
-        self.exponential.arrival_rate()
-    }
-
-    fn mean_service(&self) -> f64 {
-        self.exponential.mean_service()
-    }
-
-    fn servers(&self) -> u32 {
-        self.exponential.servers()
+    fn station(&self) -> &Station {
+        self.exponential.station()
     }
 
     fn wait_probability(&self) -> f64 {

@@ -6,10 +6,13 @@
 //! | what workers behind one queue make of it | [`MMc`], and [`GGc`] for other laws, approximately |
 //! | a connection pool: who waits, who is turned away | [`MMcK`] |
 //! | one vocabulary for all of them | [`Queue`] |
+//! | what a language-model server makes of it, or several behind a router | [`batching`], by simulation |
 //! | Erlang's formulas alone | [`erlang`] |
 //! | requests in flight from rate and latency, and back | [`little`] |
 //! | how busy a server is, from its latency | [`utilisation`] |
 //! | nodes, pools, KV caches, timeouts, bounds | [`sizing`] |
+//! | all of that for a peak, from what a sweep found | [`Plan`] |
+//! | servers and highest rate of a service, from the means of a sweep | [`mmc_curve`] |
 //! | what more nodes or more concurrency bring, from a few measured points | [`usl`] |
 //!
 //! Times are in seconds and rates per second. Every function is pure: same arguments, same answer. What is impossible
@@ -29,30 +32,39 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod batching;
 mod check;
 pub mod erlang;
 mod error;
 mod ggc;
+mod interval;
 pub mod little;
 mod md1;
 mod mg1;
 mod mm1;
 mod mmc;
+pub mod mmc_curve;
 mod mmck;
+pub mod plan;
 mod poisson;
 mod queue;
 mod roots;
 pub mod sizing;
+mod station;
+mod student;
 mod truncated_geometric;
 pub mod usl;
 pub mod utilisation;
 
 pub use error::CapacityError;
 pub use ggc::GGc;
+pub use interval::{Goodness, Interval};
 pub use md1::MD1;
 pub use mg1::MG1;
 pub use mm1::MM1;
 pub use mmc::MMc;
 pub use mmck::MMcK;
+pub use plan::Plan;
 pub use queue::Queue;
 pub use sizing::Concurrency;
+pub use station::Station;

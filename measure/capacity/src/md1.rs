@@ -1,6 +1,6 @@
 //! M/D/1: one server, constant services.
 
-use crate::{CapacityError, Queue, check, poisson, roots};
+use crate::{CapacityError, Queue, Station, check, poisson, roots};
 
 /// Up to how many services of waiting the exact sum is taken; beyond, one exponential is left of the law.
 const EXACT: usize = 32;
@@ -29,9 +29,7 @@ const EXACT: usize = 32;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MD1 {
-    rate: f64,
-    service: f64,
-    load: f64,
+    station: Station,
     /// Q_m for m = 0, …, EXACT − 1.
     waiting_at_most: [f64; EXACT],
     /// θ.
@@ -47,14 +45,11 @@ impl MD1 {
     /// When a parameter is NaN, infinite, negative or not in the range of 10⁻³⁰ to 10³⁰ (a rate may be 0), or when
     /// the server cannot keep up (ρ ≥ 1).
     pub fn new(arrival_rate: f64, service: f64) -> Result<Self, CapacityError> {
-        let rate = check::not_negative("the arrival rate", arrival_rate)?;
-        let service = check::positive("the service", service)?;
-        let load = check::stable(rate * service, 1)?;
+        let station = Station::stable(arrival_rate, service, 1)?;
+        let load = station.offered_load();
         let decay = decay(load);
         Ok(MD1 {
-            rate,
-            service,
-            load,
+            station,
             waiting_at_most: waiting_at_most(load),
             decay,
             amplitude: (1.0 - load) / (decay - (1.0 - load)),
@@ -67,7 +62,7 @@ impl MD1 {
             return self.amplitude * (-self.decay * x).exp();
         }
         let whole = x.floor();
-        let mean = self.load * (whole + 1.0 - x);
+        let mean = self.offered_load() * (whole + 1.0 - x);
         let lengths = self.waiting_at_most[..=whole as usize].iter().rev();
         let mut weight = (-mean).exp();
         let mut sum = 0.0;
@@ -83,8 +78,8 @@ impl MD1 {
     /// # Errors
     /// When `t` is negative or NaN.
     pub fn wait_tail(&self, t: f64) -> Result<f64, CapacityError> {
-        let x = check::time(t)? / self.service;
-        if self.load == 0.0 {
+        let x = check::time(t)? / self.mean_service();
+        if self.offered_load() == 0.0 {
             return Ok(0.0);
         }
         Ok(self.tail_in_services(x))
@@ -95,10 +90,10 @@ impl MD1 {
     /// # Errors
     /// When `t` is negative or NaN.
     pub fn response_tail(&self, t: f64) -> Result<f64, CapacityError> {
-        if check::time(t)? < self.service {
+        if check::time(t)? < self.mean_service() {
             return Ok(1.0);
         }
-        self.wait_tail(t - self.service)
+        self.wait_tail(t - self.mean_service())
     }
 
     /// The wait that a share `q` of the arrivals does not exceed; 0 up to q = 1 − ρ.
@@ -107,7 +102,7 @@ impl MD1 {
     /// When `q` is not from 0 to below 1.
     pub fn wait_quantile(&self, q: f64) -> Result<f64, CapacityError> {
         let above = check::above(q)?;
-        if self.load <= above {
+        if self.offered_load() <= above {
             return Ok(0.0);
         }
         let limit = EXACT as f64;
@@ -116,7 +111,7 @@ impl MD1 {
         } else {
             roots::falls_below(|x| self.tail_in_services(x), above, 0.0, limit)
         };
-        Ok(self.service * x)
+        Ok(self.mean_service() * x)
     }
 }
 
@@ -168,27 +163,19 @@ fn excess(x: f64) -> f64 {
 }
 
 impl Queue for MD1 {
-    fn arrival_rate(&self) -> f64 {
-        self.rate
-    }
-
-    fn mean_service(&self) -> f64 {
-        self.service
-    }
-
-    fn servers(&self) -> u32 {
-        1
+    fn station(&self) -> &Station {
+        &self.station
     }
 
     fn wait_probability(&self) -> f64 {
-        self.load
+        self.offered_load()
     }
 
     fn mean_wait(&self) -> f64 {
-        self.service * self.load / (2.0 * (1.0 - self.load))
+        self.mean_service() * self.offered_load() / (2.0 * (1.0 - self.offered_load()))
     }
 
     fn response_quantile(&self, q: f64) -> Result<f64, CapacityError> {
-        Ok(self.service + self.wait_quantile(q)?)
+        Ok(self.mean_service() + self.wait_quantile(q)?)
     }
 }

@@ -1,6 +1,6 @@
 //! M/G/1: one server, services of any law.
 
-use crate::{CapacityError, Queue, check, utilisation};
+use crate::{CapacityError, Queue, Station, check, utilisation};
 
 /// One server with Poisson arrivals and services of any law, first come first served.
 ///
@@ -26,10 +26,8 @@ use crate::{CapacityError, Queue, check, utilisation};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MG1 {
-    rate: f64,
-    service: f64,
+    station: Station,
     cv: f64,
-    load: f64,
 }
 
 impl MG1 {
@@ -44,15 +42,10 @@ impl MG1 {
         mean_service: f64,
         service_cv: f64,
     ) -> Result<Self, CapacityError> {
-        let rate = check::not_negative("the arrival rate", arrival_rate)?;
-        let service = check::positive("the mean service", mean_service)?;
         let cv = check::not_negative("the coefficient of variation of the services", service_cv)?;
-        let load = check::stable(rate * service, 1)?;
         Ok(MG1 {
-            rate,
-            service,
+            station: Station::stable(arrival_rate, mean_service, 1)?,
             cv,
-            load,
         })
     }
 
@@ -98,25 +91,18 @@ impl MG1 {
 }
 
 impl Queue for MG1 {
-    fn arrival_rate(&self) -> f64 {
-        self.rate
-    }
-
-    fn mean_service(&self) -> f64 {
-        self.service
-    }
-
-    fn servers(&self) -> u32 {
-        1
+    fn station(&self) -> &Station {
+        &self.station
     }
 
     fn wait_probability(&self) -> f64 {
-        self.load
+        self.offered_load()
     }
 
     fn mean_wait(&self) -> f64 {
         let factor = utilisation::variance_factor(self.cv);
-        self.service * factor * self.load / (1.0 - self.load)
+        let load = self.offered_load();
+        self.mean_service() * factor * load / (1.0 - load)
     }
 
     /// # Errors

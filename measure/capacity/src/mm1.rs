@@ -1,6 +1,6 @@
 //! M/M/1: one server, exponential services.
 
-use crate::{CapacityError, Queue, check};
+use crate::{CapacityError, Queue, Station, check};
 
 /// One server with Poisson arrivals and exponential services, first come first served.
 ///
@@ -26,9 +26,7 @@ use crate::{CapacityError, Queue, check};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MM1 {
-    rate: f64,
-    service: f64,
-    load: f64,
+    station: Station,
 }
 
 impl MM1 {
@@ -38,13 +36,8 @@ impl MM1 {
     /// When a parameter is NaN, infinite, negative or not in the range of 10⁻³⁰ to 10³⁰ (a rate may be 0), or when
     /// the server cannot keep up (ρ ≥ 1).
     pub fn new(arrival_rate: f64, mean_service: f64) -> Result<Self, CapacityError> {
-        let rate = check::not_negative("the arrival rate", arrival_rate)?;
-        let service = check::positive("the mean service", mean_service)?;
-        let load = check::stable(rate * service, 1)?;
         Ok(MM1 {
-            rate,
-            service,
-            load,
+            station: Station::stable(arrival_rate, mean_service, 1)?,
         })
     }
 
@@ -53,7 +46,7 @@ impl MM1 {
     /// # Errors
     /// When `t` is negative or NaN.
     pub fn wait_tail(&self, t: f64) -> Result<f64, CapacityError> {
-        Ok(self.load * self.response_tail(t)?)
+        Ok(self.offered_load() * self.response_tail(t)?)
     }
 
     /// P(R > t), the share of arrivals whose response takes longer than `t` seconds.
@@ -70,36 +63,28 @@ impl MM1 {
     /// When `q` is not from 0 to below 1.
     pub fn wait_quantile(&self, q: f64) -> Result<f64, CapacityError> {
         let above = check::above(q)?;
-        if self.load <= above {
+        if self.offered_load() <= above {
             return Ok(0.0);
         }
-        Ok(self.mean_response() * (self.load / above).ln())
+        Ok(self.mean_response() * (self.offered_load() / above).ln())
     }
 }
 
 impl Queue for MM1 {
-    fn arrival_rate(&self) -> f64 {
-        self.rate
-    }
-
-    fn mean_service(&self) -> f64 {
-        self.service
-    }
-
-    fn servers(&self) -> u32 {
-        1
+    fn station(&self) -> &Station {
+        &self.station
     }
 
     fn wait_probability(&self) -> f64 {
-        self.load
+        self.offered_load()
     }
 
     fn mean_wait(&self) -> f64 {
-        self.load * self.mean_response()
+        self.offered_load() * self.mean_response()
     }
 
     fn mean_response(&self) -> f64 {
-        self.service / (1.0 - self.load)
+        self.mean_service() / (1.0 - self.offered_load())
     }
 
     fn response_quantile(&self, q: f64) -> Result<f64, CapacityError> {

@@ -1,6 +1,6 @@
 //! M/M/c: servers that share one queue.
 
-use crate::{CapacityError, Queue, check, erlang, roots};
+use crate::{CapacityError, Queue, Station, check, erlang, roots};
 
 /// Servers that share one queue, with Poisson arrivals and exponential services, first come first served.
 ///
@@ -27,10 +27,7 @@ use crate::{CapacityError, Queue, check, erlang, roots};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MMc {
-    rate: f64,
-    service: f64,
-    servers: u32,
-    load: f64,
+    station: Station,
     wait_probability: f64,
 }
 
@@ -41,22 +38,17 @@ impl MMc {
     /// When there are no servers, when a parameter is NaN, infinite, negative or not in the range of 10⁻³⁰ to 10³⁰
     /// (a rate may be 0), or when the servers cannot keep up (ρ ≥ 1).
     pub fn new(arrival_rate: f64, mean_service: f64, servers: u32) -> Result<Self, CapacityError> {
-        let rate = check::not_negative("the arrival rate", arrival_rate)?;
-        let service = check::positive("the mean service", mean_service)?;
-        let c = check::servers(servers)?;
-        let load = check::stable(rate * service, servers)?;
+        let station = Station::stable(arrival_rate, mean_service, servers)?;
+        let load = station.offered_load();
         Ok(MMc {
-            rate,
-            service,
-            servers,
-            load,
-            wait_probability: erlang::wait_probability(c, load),
+            station,
+            wait_probability: erlang::wait_probability(f64::from(servers), load),
         })
     }
 
     /// c − a, the servers that are idle in the mean.
     fn idle(&self) -> f64 {
-        f64::from(self.servers) - self.load
+        f64::from(self.servers()) - self.offered_load()
     }
 
     /// P(R > x S).
@@ -79,7 +71,7 @@ impl MMc {
     /// # Errors
     /// When `t` is negative or NaN.
     pub fn wait_tail(&self, t: f64) -> Result<f64, CapacityError> {
-        let x = check::time(t)? / self.service;
+        let x = check::time(t)? / self.mean_service();
         Ok(self.wait_probability * (-self.idle() * x).exp())
     }
 
@@ -88,7 +80,7 @@ impl MMc {
     /// # Errors
     /// When `t` is negative or NaN.
     pub fn response_tail(&self, t: f64) -> Result<f64, CapacityError> {
-        let x = check::time(t)? / self.service;
+        let x = check::time(t)? / self.mean_service();
         Ok(if x.is_finite() {
             self.tail_in_services(x)
         } else {
@@ -105,21 +97,13 @@ impl MMc {
         if self.wait_probability <= above {
             return Ok(0.0);
         }
-        Ok(self.service * (self.wait_probability / above).ln() / self.idle())
+        Ok(self.mean_service() * (self.wait_probability / above).ln() / self.idle())
     }
 }
 
 impl Queue for MMc {
-    fn arrival_rate(&self) -> f64 {
-        self.rate
-    }
-
-    fn mean_service(&self) -> f64 {
-        self.service
-    }
-
-    fn servers(&self) -> u32 {
-        self.servers
+    fn station(&self) -> &Station {
+        &self.station
     }
 
     fn wait_probability(&self) -> f64 {
@@ -127,7 +111,7 @@ impl Queue for MMc {
     }
 
     fn mean_wait(&self) -> f64 {
-        self.wait_probability * self.service / self.idle()
+        self.wait_probability * self.mean_service() / self.idle()
     }
 
     fn response_quantile(&self, q: f64) -> Result<f64, CapacityError> {
@@ -138,6 +122,6 @@ impl Queue for MMc {
             return Ok(0.0);
         }
         let x = roots::falls_below_from(|x| self.tail_in_services(x), above, least);
-        Ok(self.service * x)
+        Ok(self.mean_service() * x)
     }
 }

@@ -1,7 +1,7 @@
 //! M/M/c/K: servers behind a bounded queue.
 
 use crate::truncated_geometric::TruncatedGeometric;
-use crate::{CapacityError, Queue, check, erlang, poisson, roots};
+use crate::{CapacityError, Queue, Station, check, erlang, poisson, roots};
 
 /// Up to how many servers and waiting places the quantiles of the response are summed.
 const SUMMABLE: u32 = 1_000_000;
@@ -38,9 +38,7 @@ const SUMMABLE: u32 = 1_000_000;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MMcK {
-    rate: f64,
-    service: f64,
-    servers: u32,
+    station: Station,
     waiting_places: u32,
     blocked: f64,
     accepted: f64,
@@ -61,10 +59,8 @@ impl MMcK {
         servers: u32,
         waiting_places: u32,
     ) -> Result<Self, CapacityError> {
-        let rate = check::not_negative("the arrival rate", arrival_rate)?;
-        let service = check::positive("the mean service", mean_service)?;
-        let c = check::servers(servers)?;
-        let a = rate * service;
+        let station = Station::new(arrival_rate, mean_service, servers)?;
+        let (c, a) = (f64::from(servers), station.offered_load());
         let waiting = TruncatedGeometric::new(a / c, waiting_places);
         let (full, not_full) = waiting.last_and_others();
         let odds = erlang::not_busy_ratio(c, a) / waiting.sum();
@@ -75,9 +71,7 @@ impl MMcK {
         };
         let accepted = not_busy + busy * not_full;
         Ok(MMcK {
-            rate,
-            service,
-            servers,
+            station,
             waiting_places,
             blocked: busy * full,
             accepted,
@@ -94,16 +88,8 @@ impl MMcK {
 }
 
 impl Queue for MMcK {
-    fn arrival_rate(&self) -> f64 {
-        self.rate
-    }
-
-    fn mean_service(&self) -> f64 {
-        self.service
-    }
-
-    fn servers(&self) -> u32 {
-        self.servers
+    fn station(&self) -> &Station {
+        &self.station
     }
 
     fn wait_probability(&self) -> f64 {
@@ -115,7 +101,7 @@ impl Queue for MMcK {
     }
 
     fn throughput(&self) -> f64 {
-        self.rate * self.accepted
+        self.arrival_rate() * self.accepted
     }
 
     fn mean_queue(&self) -> f64 {
@@ -132,7 +118,7 @@ impl Queue for MMcK {
 
     fn response_quantile(&self, q: f64) -> Result<f64, CapacityError> {
         let above = check::above(q)?;
-        if self.servers > SUMMABLE || self.waiting_places > SUMMABLE {
+        if self.servers() > SUMMABLE || self.waiting_places > SUMMABLE {
             return Err(CapacityError::NoClosedForm {
                 model: "M/M/c/K of more than a million servers or waiting places",
                 remedy: "take M/M/c, which it approaches where few are turned away",
@@ -144,7 +130,7 @@ impl Queue for MMcK {
         }
         let steps = Steps::of(self);
         let x = roots::falls_below_from(|x| steps.tail(x), above, least);
-        Ok(self.service * x)
+        Ok(self.mean_service() * x)
     }
 }
 
@@ -157,7 +143,7 @@ struct Steps {
 
 impl Steps {
     fn of(queue: &MMcK) -> Self {
-        let c = f64::from(queue.servers);
+        let c = f64::from(queue.servers());
         let places = queue.waiting_places as usize;
         // P(an arrival waits for i departures): none, or ∝ rʲ for the j before it and one more.
         let r = queue.offered_load() / c;

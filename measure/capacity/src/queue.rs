@@ -1,6 +1,6 @@
 //! What every queueing model answers.
 
-use crate::CapacityError;
+use crate::{CapacityError, Station};
 
 /// A service with a queue, in its steady state: what every model of this crate answers.
 ///
@@ -28,14 +28,8 @@ use crate::CapacityError;
 /// # Ok::<(), openloop_capacity::CapacityError>(())
 /// ```
 pub trait Queue: std::fmt::Debug {
-    /// λ, arrivals per second, those that are turned away included.
-    fn arrival_rate(&self) -> f64;
-
-    /// S, the mean service in seconds.
-    fn mean_service(&self) -> f64;
-
-    /// c, the number of servers.
-    fn servers(&self) -> u32;
+    /// What arrives at how many servers.
+    fn station(&self) -> &Station;
 
     /// The probability that an accepted arrival has to wait.
     fn wait_probability(&self) -> f64;
@@ -49,6 +43,21 @@ pub trait Queue: std::fmt::Debug {
     /// When `q` is not from 0 to below 1, or when the model has no formula for it.
     fn response_quantile(&self, q: f64) -> Result<f64, CapacityError>;
 
+    /// λ, arrivals per second, those that are turned away included.
+    fn arrival_rate(&self) -> f64 {
+        self.station().arrival_rate()
+    }
+
+    /// S, the mean service in seconds.
+    fn mean_service(&self) -> f64 {
+        self.station().mean_service()
+    }
+
+    /// c, the number of servers.
+    fn servers(&self) -> u32 {
+        self.station().servers()
+    }
+
     /// The probability that an arrival is turned away; 0 where the queue has no bound.
     fn blocking_probability(&self) -> f64 {
         0.0
@@ -61,7 +70,7 @@ pub trait Queue: std::fmt::Debug {
 
     /// a = λ S, the servers that all arrivals would keep busy.
     fn offered_load(&self) -> f64 {
-        self.arrival_rate() * self.mean_service()
+        self.station().offered_load()
     }
 
     /// ρ, the share of the servers that is busy: throughput · S / c.

@@ -135,7 +135,7 @@ fn waits_for_constant_services_have_nine_digits() {
 #[test]
 fn waits_for_services_of_any_variance_have_nine_digits() {
     let table = Table::read(include_str!("data/mg1.csv"));
-    assert_eq!(table.rows.len(), 20);
+    assert_eq!(table.rows.len(), 28);
     for row in 0..table.rows.len() {
         let (rate, cv) = (table.number(row, "rate"), table.number(row, "cv"));
         let expected = table.number(row, "mean_wait");

@@ -1,6 +1,7 @@
 //! The fit of the universal scalability law finds what points were made from.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+use openloop_capacity::Goodness;
 use openloop_capacity::usl::{self, Usl, UslFit, UslPoint};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -107,6 +108,23 @@ fn nothing_near_the_fit_is_better() {
             }
         }
     }
+}
+
+#[test]
+fn a_curve_of_another_shape_is_called_poor() {
+    let good = measured(Usl::new(1000.0, 0.05, 0.001).unwrap(), || 0.0);
+    assert_eq!(good.goodness, Goodness::Good);
+    // Two modes: of eight users every second one is refused at once.
+    let points = [
+        (1.0, 100.0),
+        (2.0, 900.0),
+        (4.0, 150.0),
+        (8.0, 1500.0),
+        (16.0, 200.0),
+    ];
+    let points = points.map(|(load, throughput)| UslPoint::new(load, throughput).unwrap());
+    let poor = usl::fit(&points).unwrap();
+    assert_eq!(poor.goodness, Goodness::Poor, "{poor:?}");
 }
 
 #[test]

@@ -158,6 +158,22 @@ impl Generator {
         }
     }
 
+    /// Of a run in virtual time, which no generator could be late for.
+    pub(crate) fn simulated(ended: Offset) -> Self {
+        Generator {
+            simulated: true,
+            own_threads: false,
+            cores: 1,
+            precision: None,
+            fallback: None,
+            max_lag: Duration::ZERO,
+            cpu: None,
+            waited_for_cpu: None,
+            spun: Duration::ZERO,
+            sending: ended.as_duration(),
+        }
+    }
+
     pub(crate) fn on_threads(stats: &[PumpStats]) -> Self {
         Generator::new(true, stats.len(), stats)
     }

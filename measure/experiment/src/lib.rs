@@ -19,6 +19,7 @@
 //! | limit what is in flight, or for how long | [`InFlight`], [`Timeout`] |
 //! | fail a test when latency is too high | [`Slo`], [`Judgement::assert`] |
 //! | end early and keep the report | [`drive::Stop`] |
+//! | try an experiment before it costs hours | [`simulate::simulate`] |
 //!
 //! # Example
 //! A test that fails unless 99 % of requests are served within 50 ms of when they should have started:
@@ -63,6 +64,7 @@ mod plan_error;
 mod run;
 mod series;
 mod session;
+pub mod simulate;
 mod slo;
 mod stats;
 mod step;

@@ -27,7 +27,11 @@ pub(crate) fn hot() -> Result<String, Box<dyn Error>> {
         (2e5, "20 %"),
         (1e6, "all"),
     ];
-    svg.x_axis(&x, &ticks, "hottest keys, of a million");
+    svg.x_axis(
+        &x,
+        &ticks,
+        "share of the requests on the hottest keys, of a million",
+    );
     // Every whole number at first, then steps of equal ratio.
     let counts = (1..20).map(f64::from).chain((0..=45).map(|step| {
         let part = 1.3 / 6.0 + (1.0 - 1.3 / 6.0) * f64::from(step) / 45.0;

@@ -33,7 +33,7 @@ pub(crate) fn prompts() -> Result<String, Box<dyn Error>> {
         (1_200.0, "1200"),
         (2_000.0, "2000"),
     ];
-    svg.x_axis(&x, &ticks, "tokens of the prompt");
+    svg.x_axis(&x, &ticks, "tokens of twelve prompts, the first at the top");
     let (mut seen, mut known_tokens, mut tokens) = (HashSet::new(), 0, 0);
     for seq in 0..PROMPTS {
         let y = TOP + 12.5 * f64::from(seq);

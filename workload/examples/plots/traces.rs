@@ -29,7 +29,7 @@ pub(crate) fn trace() -> Result<String, Box<dyn Error>> {
         (90.0, "90"),
         (120.0, "120 s"),
     ];
-    svg.x_axis(&x, &ticks, "time");
+    svg.x_axis(&x, &ticks, "requests per second over time");
     for (scale, colour, name, height) in [
         (0.5, COLOURS[1], "offsets(0.5): in half the time", 27.5),
         (1.0, COLOURS[0], "offsets(1.0): as recorded", 24.0),

@@ -26,7 +26,11 @@ pub(crate) fn sizes() -> Result<String, Box<dyn Error>> {
         (1_000.0, "1000"),
         (10_000.0, "10 000"),
     ];
-    svg.x_axis(&x, &ticks, "value; all have the mean 200");
+    svg.x_axis(
+        &x,
+        &ticks,
+        "share of the values in equal steps of their logarithm",
+    );
     let laws = [
         "gamma:mean=200,cv=0.5",
         "exponential:200",

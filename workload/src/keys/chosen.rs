@@ -119,6 +119,14 @@ impl Keys {
         }
     }
 
+    /// Whether a request's number is also its place in time: for [`Sequential`](super::Sequential) and
+    /// [`Latest`](super::Latest) keys, and for those that drift. They are wrong for requests that are not numbered in a
+    /// row, as the later ones of sessions are not.
+    #[must_use]
+    pub const fn is_ordered(&self) -> bool {
+        matches!(self.law, Law::Sequential(_) | Law::Latest(_)) || self.drift.is_some()
+    }
+
     /// The law by which ranks are drawn.
     #[must_use]
     pub const fn law(&self) -> Law {

@@ -1,6 +1,7 @@
 //! Keys as a text.
 
 use super::{Drift, HotSpot, Keys, KeysError, Latest, Law, Sequential, Uniform, Zipf};
+use crate::number::Real;
 use std::fmt;
 use std::str::FromStr;
 
@@ -30,19 +31,6 @@ impl fmt::Display for Keys {
             None => Ok(()),
             Some(0) => f.write_str(":scrambled"),
             Some(seed) => write!(f, ":scrambled={seed}"),
-        }
-    }
-}
-
-/// A number with as few digits as read back to it.
-struct Real(f64);
-
-impl fmt::Display for Real {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 == 0.0 || (1e-6..1e15).contains(&self.0) {
-            write!(f, "{}", self.0)
-        } else {
-            write!(f, "{:e}", self.0)
         }
     }
 }
@@ -129,12 +117,16 @@ fn count(text: &str) -> Result<u64, KeysError> {
     whole("n", text)
 }
 
-/// Digits, or a whole number with an exponent such as 1e9.
+/// Digits, or a whole number with an exponent such as 1e9 or 2.5e6.
 fn whole(parameter: &'static str, text: &str) -> Result<u64, KeysError> {
     let text = text.trim();
     let short = || {
-        let (digits, exponent) = text.split_once(['e', 'E'])?;
-        let power = 10_u64.checked_pow(exponent.parse().ok()?)?;
+        let (mantissa, exponent) = text.split_once(['e', 'E'])?;
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let fraction = fraction.trim_end_matches('0');
+        let digits = format!("{whole}{fraction}");
+        let exponent: u32 = exponent.parse().ok()?;
+        let power = 10_u64.checked_pow(exponent.checked_sub(fraction.len().try_into().ok()?)?)?;
         digits.parse::<u64>().ok()?.checked_mul(power)
     };
     text.parse()

@@ -8,7 +8,7 @@ pub enum MixError {
     #[error("a mix of no kinds asks for nothing: give at least one")]
     Empty,
     /// A kind without a name, or with one that would break a line of a log.
-    #[error("\"{0}\" is no name of a kind: give it some text, without control characters")]
+    #[error("{0:?} is no name of a kind: give it some text, without control characters")]
     Name(String),
     /// Two kinds of one name.
     #[error(

@@ -1,6 +1,7 @@
 //! Fields as tables, for `serde`.
 
 use super::{Alphabet, Choice, Field, Fields, FieldsError, RandomText};
+use crate::traces::Trace;
 use crate::values::{LoadError, Source};
 use crate::{Keys, Values};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -26,9 +27,17 @@ impl FieldsSource {
     /// The fields, with every file of values read; relative paths start at `folder`.
     ///
     /// # Errors
-    /// When a name or a field is refused, or a file cannot be read or has a bad line.
+    /// When a name or a field is refused, or a file cannot be read or has a bad line; or values are those of a trace.
     pub fn load(&self, folder: &Path) -> Result<Fields, FieldsError> {
-        self.with(|source| source.load(folder))
+        self.load_with(folder, None)
+    }
+
+    /// The same, with the trace of which request number k has the k-th row: for values such as `trace:size`.
+    ///
+    /// # Errors
+    /// As for [`load`](FieldsSource::load), and when a row of the trace has no number in the column.
+    pub fn load_with(&self, folder: &Path, trace: Option<&Trace>) -> Result<Fields, FieldsError> {
+        self.with(|source| source.load_with(folder, trace))
     }
 
     fn with(

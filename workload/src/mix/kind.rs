@@ -65,6 +65,10 @@ impl<T> Kind<T> {
         &self.payload
     }
 
+    pub(super) fn with_weight(self, weight: f64) -> Self {
+        Kind { weight, ..self }
+    }
+
     pub(super) fn try_map<U, E>(
         self,
         map: impl FnOnce(&str, T) -> Result<U, E>,

@@ -142,7 +142,7 @@ impl<T> Mix<T> {
 
     /// The work of request number `seq`, drawn from the demand of its kind; `None` where that is unknown.
     ///
-    /// For a rehearsal on a simulated server: a long run of these has mean and C_v of [`Mix::demand`].
+    /// It is the demand's value for the seed [`named`] "demand". For a rehearsal on a simulated server: a long run of these has mean and C_v of [`Mix::demand`].
     #[must_use]
     pub fn work(&self, seed: u64, seq: u64) -> Option<f64> {
         let demand = self.kinds[self.pick(seed, seq).index].demand()?;
@@ -165,6 +165,26 @@ impl<T> Mix<T> {
             kinds: kinds.collect::<Result<_, _>>()?,
             weights: self.weights,
         })
+    }
+
+    /// The same kinds with other weights, told by name: as often as a log or a trace has them.
+    ///
+    /// # Errors
+    /// When a weight is negative, infinite or NaN, or all are 0.
+    ///
+    /// ```
+    /// use openloop_workload::Mix;
+    ///
+    /// let mix = Mix::read_write(0.5, "SELECT", "UPDATE")?;
+    /// let as_logged = mix.reweighted(|kind| if kind == "read" { 1900.0 } else { 100.0 })?;
+    /// assert_eq!(as_logged.shares()[0].of_requests, 0.95);
+    /// # Ok::<(), openloop_workload::mix::MixError>(())
+    /// ```
+    pub fn reweighted(self, mut weight: impl FnMut(&str) -> f64) -> Result<Self, MixError> {
+        Mix::new(self.kinds.into_iter().map(|kind| {
+            let weight = weight(kind.name());
+            kind.with_weight(weight)
+        }))
     }
 
     fn weighted(&self) -> impl Iterator<Item = (f64, &Kind<T>)> {

@@ -122,10 +122,15 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Rest<'_, A> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, A::Error> {
-        let field = self.next()?;
-        field
-            .map(|field| seed.deserialize(field.into_deserializer()))
-            .transpose()
+        let Some(field) = self.next()? else {
+            return Ok(None);
+        };
+        // What the payload would have had there is not all that a kind may have.
+        let known = seed.deserialize(field.into_deserializer());
+        known.map(Some).map_err(|error: A::Error| {
+            let why = error.to_string();
+            de::Error::custom(format!("{}, or `name`, `weight`, `demand`", why.trim_end()))
+        })
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {

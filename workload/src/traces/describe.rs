@@ -167,7 +167,7 @@ impl Trace {
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.duration_ns as f64 / 1e9;
-        write!(f, "{} requests in {seconds:.3} s", self.requests)?;
+        write!(f, "{} in {seconds:.3} s", counted(self.requests))?;
         if let (Some(rate), Some(cv)) = (self.rate_per_second, self.gap_cv) {
             write!(f, ", {rate:.4}/s, C_v of the gaps {cv:.3}")?;
         }
@@ -176,11 +176,15 @@ impl fmt::Display for Description {
         }
         self.all.lines(f)?;
         for (kind, lengths) in &self.kinds {
-            write!(f, "\n{kind}: {} requests", lengths.requests)?;
+            write!(f, "\n{kind}: {}", counted(lengths.requests))?;
             lengths.lines(f)?;
         }
         Ok(())
     }
+}
+
+fn counted(requests: u64) -> String {
+    format!("{requests} request{}", if requests == 1 { "" } else { "s" })
 }
 
 impl Lengths {

@@ -1,6 +1,7 @@
 //! Why a trace cannot be read or replayed.
 
 use super::Format;
+use crate::number::Real;
 
 /// Why a trace cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -11,8 +12,9 @@ pub enum TraceError {
     Empty,
     /// The first line is that of no format.
     #[error(
-        "no trace format starts with \"{first_line}\": azure, burstgpt and plain start with their header, \
-         mooncake and bailian with a JSON object; name the format if the file is one of them"
+        "no trace format starts with \"{first_line}\": azure has the columns TIMESTAMP, ContextTokens and GeneratedTokens, \
+         burstgpt Timestamp, Request tokens and Response tokens, plain offset or offset_ns; mooncake has JSON objects \
+         with timestamp, input_length and output_length, and bailian chat_id and parent_chat_id as well"
     )]
     UnknownFormat {
         /// The line, cut after 80 characters.
@@ -75,6 +77,20 @@ pub enum TraceError {
     },
 }
 
+/// Why a column of a trace is not one of numbers.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "line {line} of the trace has {found} for {column}: give each row a number of at least 0 there, or take another column"
+)]
+pub struct ColumnError {
+    /// The name of the column.
+    pub column: String,
+    /// On which line of the file, from 1; 0 for a request that comes from no file.
+    pub line: u64,
+    /// What the row has.
+    pub found: String,
+}
+
 /// Why a trace cannot be replayed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -95,7 +111,7 @@ pub enum OffsetsError {
         line: u64,
     },
     /// Past the last instant.
-    #[error("the last request lies past 584 years when scaled by {0}: lower the scale")]
+    #[error("the last request lies past 584 years when scaled by {}: lower the scale", Real(*.0))]
     TooLate(f64),
 }
 

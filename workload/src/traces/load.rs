@@ -155,7 +155,10 @@ impl Rows {
         let pairs = record::object(text).map_err(|error| TraceError::Line {
             line,
             expected: "a JSON object",
-            reason: error.to_string(),
+            // serde_json has seen this line alone, as its first.
+            reason: error
+                .to_string()
+                .replace(" at line 1 column ", " in column "),
         })?;
         let mut row = Row::new(line);
         let mut names = Vec::with_capacity(pairs.len());

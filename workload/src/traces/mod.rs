@@ -7,6 +7,7 @@
 //! | to know its rate, its bursts and its lengths | [`Trace::describe`] |
 //! | an hour of it, one model of it, no failed requests | [`Trace::window`], [`Trace::of_kind`], [`Trace::without_empty_output`] |
 //! | its arrivals, faster or slower | [`Trace::offsets`] |
+//! | its sizes and lengths, row by row | [`Trace::column`] |
 //! | its conversations | [`Trace::sessions`] |
 //! | prompts of its lengths that repeat what its prompts repeated | [`TracePrompts`](crate::prompts::TracePrompts) |
 //!
@@ -24,7 +25,7 @@ mod time;
 mod trace;
 
 pub use describe::{Description, Lengths, Spread};
-pub use error::{OffsetsError, TraceError};
+pub use error::{ColumnError, OffsetsError, TraceError};
 pub use format::Format;
 pub use quality::{Gap, Quality};
 pub use request::TraceRequest;

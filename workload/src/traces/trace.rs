@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::error::excerpt;
 use super::load::load;
-use super::{Format, OffsetsError, TraceError, TraceRequest};
+use super::{ColumnError, Format, OffsetsError, TraceError, TraceRequest};
 
 /// Requests as they were recorded, in the order of the file.
 ///
@@ -218,6 +219,43 @@ impl Trace {
             self.start_ns = self.start_ns.saturating_add_unsigned(first);
         }
         left_out as u64
+    }
+
+    /// The numbers of a column, row by row: `size`, `input_tokens`, `output_tokens`, `turn`, or one of the columns that
+    /// the format does not know, by its name in the file.
+    ///
+    /// ```
+    /// use openloop_workload::traces::Trace;
+    ///
+    /// let trace = Trace::read("offset,size,price\n0,512,0.5\n1,80,2\n".as_bytes())?;
+    /// assert_eq!((trace.column("size")?, trace.column("price")?), (vec![512.0, 80.0], vec![0.5, 2.0]));
+    /// assert!(trace.column("output_tokens").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a row has nothing there, or no number: the error has its line.
+    pub fn column(&self, name: &str) -> Result<Vec<f64>, ColumnError> {
+        let number = |request: &TraceRequest| {
+            let found = match name {
+                "size" => request.size.map(|size| size as f64),
+                "input_tokens" => request.input_tokens.map(|tokens| tokens as f64),
+                "output_tokens" => request.output_tokens.map(|tokens| tokens as f64),
+                "turn" => request.turn.map(|turn| turn as f64),
+                other => request.other(other).and_then(|text| text.parse().ok()),
+            };
+            found
+                .filter(|number| (0.0..f64::INFINITY).contains(number))
+                .ok_or_else(|| ColumnError {
+                    column: name.to_owned(),
+                    line: request.line,
+                    found: request.other(name).map_or_else(
+                        || "nothing".to_owned(),
+                        |text| format!("\"{}\"", excerpt(text)),
+                    ),
+                })
+        };
+        self.requests.iter().map(number).collect()
     }
 
     /// When each request arrives, times `scale`: 0.5 replays the trace in half the time, at twice the rate. Scaled

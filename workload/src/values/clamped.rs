@@ -101,6 +101,7 @@ impl Clamped {
         let at_lo = match &*self.law {
             Values::Fixed(fixed) if fixed.mean() == self.lo => 1.0,
             Values::Empirical(values) => values.share_of(self.lo),
+            Values::Sequence(values) => values.unordered().share_of(self.lo),
             _ => 0.0,
         };
         self.law.cdf(self.lo) - at_lo + self.above()

@@ -1,5 +1,6 @@
 //! Why values cannot be drawn.
 
+use crate::number::Real;
 use std::path::PathBuf;
 
 /// Why values cannot be drawn.
@@ -8,8 +9,8 @@ use std::path::PathBuf;
 pub enum ValuesError {
     /// No such law.
     #[error(
-        "\"{0}\" does not name values: write fixed, uniform, exponential, lognormal, gamma, pareto, hyperexponential \
-         or empirical and its parameters, such as fixed:200 or lognormal:mean=200,cv=1.5"
+        "\"{0}\" does not name values: write fixed, uniform, exponential, lognormal, gamma, pareto, hyperexponential, \
+         empirical or sequence and its parameters, such as fixed:200 or lognormal:mean=200,cv=1.5"
     )]
     Unknown(String),
     /// What stands for a number is none.
@@ -41,7 +42,7 @@ pub enum ValuesError {
         usage: &'static str,
     },
     /// A parameter out of its range.
-    #[error("{name} is {value}: give {expected}")]
+    #[error("{name} is {value}: give {expected}", value = Real(*.value))]
     OutOfRange {
         /// The parameter.
         name: &'static str,
@@ -52,7 +53,8 @@ pub enum ValuesError {
     },
     /// The lower bound is not below the upper one.
     #[error(
-        "the bounds {lo} and {hi} hold nothing between them: give a lower one below the upper one, or fixed"
+        "the bounds {lo} and {hi} hold nothing between them: give a lower one below the upper one, or fixed",
+        lo = Real(*.lo), hi = Real(*.hi)
     )]
     Bounds {
         /// The lower bound.
@@ -91,10 +93,16 @@ pub enum ValuesError {
         "the counts add up to more than 18446744073709551615: divide them all by the same number"
     )]
     TooMany,
+    /// The values are those of a trace, which parsing does not have.
+    #[error(
+        "trace:{0} is a column of a trace, and there is no trace of which each request has a row: replay one, without \
+         sessions, or write the values themselves, such as sequence:100,250,100"
+    )]
+    InTrace(String),
     /// The values are in a file, which parsing does not read.
     #[error(
-        "the values are in the file {}, which parsing does not read: load it with Values::load, or write the values \
-         themselves, such as empirical:100x3,250x1", .0.display()
+        "the values are in the file {}, which is not read here: write the values themselves, such as \
+         empirical:100x3,250x1, or, in a program, load it with Values::load", .0.display()
     )]
     InFile(PathBuf),
 }

@@ -12,6 +12,7 @@
 //! | are short or long, and I know C_v alone | [`HyperExponential`] | above 1 |
 //! | have a heavy tail up to a largest one, as files do | [`Pareto`] | any |
 //! | were measured | [`Empirical`] | its own |
+//! | were measured, and their order matters | [`Sequence`] | its own |
 //! | as one of these, within bounds | [`Clamped`] | computed |
 //!
 //! [`Values`] is any of these, by a text such as `lognormal:mean=200,cv=1.5`; [`Law`] is what they have in common.
@@ -30,6 +31,7 @@ mod law;
 mod lognormal;
 mod parameters;
 mod pareto;
+mod sequence;
 mod source;
 mod special;
 mod table;
@@ -46,6 +48,7 @@ pub use hyper_exponential::HyperExponential;
 pub use law::Law;
 pub use lognormal::LogNormal;
 pub use pareto::Pareto;
+pub use sequence::Sequence;
 pub use source::{LoadError, Source};
 pub use uniform::Uniform;
 
@@ -65,6 +68,7 @@ use std::path::Path;
 /// | `pareto:shape=1.1,lo=100,hi=1e9` | [`Pareto`] |
 /// | `hyperexponential:mean=200,cv=4` | [`HyperExponential`] |
 /// | `empirical:100x3,250`, `empirical:FILE` (see [`Values::load`]) | [`Empirical`] |
+/// | `sequence:100,250,100` | [`Sequence`] |
 /// | any of them and `,min=1`, `,max=8192` or both | [`Clamped`] |
 ///
 /// In a file read by `serde` it is such a text or a table of the same names, and it is written as the table:
@@ -106,6 +110,8 @@ pub enum Values {
     HyperExponential(HyperExponential),
     /// As measured.
     Empirical(Empirical),
+    /// As measured, in order.
+    Sequence(Sequence),
     /// Another law within bounds.
     Clamped(Clamped),
 }
@@ -211,6 +217,7 @@ impl Values {
             Values::Pareto(law) => law,
             Values::HyperExponential(law) => law,
             Values::Empirical(law) => law,
+            Values::Sequence(law) => law,
             Values::Clamped(law) => law,
         }
     }

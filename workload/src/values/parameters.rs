@@ -46,6 +46,11 @@ const fn form(law: &'static str, parameters: &'static [&'static str], usage: &'s
 pub(super) const EMPIRICAL: Form =
     form("empirical", &[], "empirical:100x3,250x1 or empirical:FILE");
 
+pub(super) const SEQUENCE: Form = form("sequence", &[], "sequence:100,250,100");
+
+/// Values that a trace has row by row, in the column of this name.
+pub(super) const COLUMN: Form = form("trace", &[], "trace:size");
+
 /// What was given, with its name if it had one; what has been used is taken out.
 #[derive(Debug, Default)]
 pub(super) struct Parameters(pub(super) Vec<(Option<String>, f64)>);
@@ -167,6 +172,12 @@ impl Bounds {
         values.clamped(self.lo.unwrap_or(0.0), self.hi.unwrap_or(f64::INFINITY))
     }
 
+    /// Refuses what no value satisfies, before there is any.
+    pub(super) fn check(self) -> Result<(), ValuesError> {
+        let any = Values::Fixed(Fixed::new(1.0)?);
+        self.apply(any).map(drop)
+    }
+
     pub(super) fn named(self) -> Vec<(String, f64)> {
         let named = |name: &str, bound: Option<f64>| bound.map(|bound| (name.to_owned(), bound));
         [named("min", self.lo), named("max", self.hi)]
@@ -176,7 +187,7 @@ impl Bounds {
     }
 }
 
-/// The law within bounds, its bounds, and its name and parameters, which give it back; none for an empirical one.
+/// The law within bounds, its bounds, and its name and parameters, which give it back; none for measured ones.
 pub(super) fn parameters(values: &Values) -> (&Values, Bounds, &'static str, Vec<(String, f64)>) {
     let (values, bounds) = match values {
         Values::Clamped(clamped) => {
@@ -215,7 +226,8 @@ pub(super) fn parameters(values: &Values) -> (&Values, Bounds, &'static str, Vec
             named(&[("shape", law.shape()), ("lo", law.lo()), ("hi", law.hi())]),
         ),
         Values::HyperExponential(law) => ("hyperexponential", moments(law.mean(), law.cv())),
-        Values::Empirical(_) | Values::Clamped(_) => ("empirical", Vec::new()),
+        Values::Sequence(_) => (SEQUENCE.law, Vec::new()),
+        Values::Empirical(_) | Values::Clamped(_) => (EMPIRICAL.law, Vec::new()),
     };
     (values, bounds, name, parameters)
 }

@@ -1,21 +1,33 @@
 //! Values as text.
 
-use super::parameters::{Bounds, EMPIRICAL, Parameters, parameters};
-use super::{CsvError, Empirical, Values, ValuesError};
+use super::parameters::{Bounds, COLUMN, EMPIRICAL, Form, Parameters, SEQUENCE, parameters};
+use super::{CsvError, Empirical, Sequence, Values, ValuesError};
+use crate::number::Real;
+use crate::traces::{ColumnError, Trace};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Values, or the file that they are to be read from: what a text or a file of settings says, with nothing read yet.
+/// Values, or the file or the column of a trace that they are to be read from: what a text or a file of settings says,
+/// with nothing read yet.
+///
+/// `trace:COLUMN` are the numbers that a trace has in that column ([`Trace::column`]), row by row as a [`Sequence`]:
+/// the request that replays a row has the size of that row.
 ///
 /// ```
+/// use openloop_workload::traces::Trace;
 /// use openloop_workload::values::Source;
 ///
 /// let source: Source = "empirical:sizes.csv,max=65536".parse()?;
 /// assert_eq!(source.file(), Some("sizes.csv".as_ref()));
-/// # Ok::<(), openloop_workload::ValuesError>(())
+///
+/// let recorded: Source = "trace:size,max=65536".parse()?;
+/// let trace = Trace::read("offset,size\n0,512\n1,100000\n".as_bytes())?;
+/// let sizes = recorded.load_with("".as_ref(), Some(&trace))?;
+/// assert_eq!([sizes.count(7, 0), sizes.count(7, 1)], [512, 65536]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source(pub(super) Origin);
@@ -24,14 +36,23 @@ pub struct Source(pub(super) Origin);
 pub(super) enum Origin {
     Values(Values),
     File { path: PathBuf, bounds: Bounds },
+    Column { name: String, bounds: Bounds },
 }
 
 impl Source {
     /// The values; where they are in a file, it is read now. A relative path starts at `folder`.
     ///
     /// # Errors
-    /// When the file cannot be read, has a bad line, or holds no value.
+    /// When the file cannot be read, has a bad line, or holds no value; or the values are those of a trace.
     pub fn load(&self, folder: &Path) -> Result<Values, LoadError> {
+        self.load_with(folder, None)
+    }
+
+    /// The same, with the trace of which request number k has the k-th row.
+    ///
+    /// # Errors
+    /// As for [`load`](Source::load), and when a row of the trace has no number in the column.
+    pub fn load_with(&self, folder: &Path, trace: Option<&Trace>) -> Result<Values, LoadError> {
         match &self.0 {
             Origin::Values(values) => Ok(values.clone()),
             Origin::File { path, bounds } => {
@@ -42,6 +63,11 @@ impl Source {
                     .map_err(|error| LoadError::Csv(path.clone(), error))?;
                 Ok(bounds.apply(Values::Empirical(values))?)
             }
+            Origin::Column { name, bounds } => {
+                let trace = trace.ok_or_else(|| ValuesError::InTrace(name.clone()))?;
+                let values = Sequence::new(trace.column(name)?)?;
+                Ok(bounds.apply(Values::Sequence(values))?)
+            }
         }
     }
 
@@ -49,7 +75,7 @@ impl Source {
     #[must_use]
     pub fn file(&self) -> Option<&Path> {
         match &self.0 {
-            Origin::Values(_) => None,
+            Origin::Values(_) | Origin::Column { .. } => None,
             Origin::File { path, .. } => Some(path),
         }
     }
@@ -58,14 +84,18 @@ impl Source {
         match self.0 {
             Origin::Values(values) => Ok(values),
             Origin::File { path, .. } => Err(ValuesError::InFile(path)),
+            Origin::Column { name, .. } => Err(ValuesError::InTrace(name)),
         }
     }
 
     pub(super) fn in_file(path: PathBuf, bounds: Bounds) -> Result<Self, ValuesError> {
-        // What no value satisfies is refused before the file is there.
-        let any = Values::Fixed(super::Fixed::new(1.0)?);
-        bounds.apply(any)?;
+        bounds.check()?;
         Ok(Source(Origin::File { path, bounds }))
+    }
+
+    pub(super) fn in_trace(name: String, bounds: Bounds) -> Result<Self, ValuesError> {
+        bounds.check()?;
+        Ok(Source(Origin::Column { name, bounds }))
     }
 }
 
@@ -85,6 +115,9 @@ pub enum LoadError {
     /// The file is not one of values.
     #[error("{path}: {error}", path = .0.display(), error = .1)]
     Csv(PathBuf, #[source] CsvError),
+    /// The trace does not have a number in each row.
+    #[error(transparent)]
+    Column(#[from] ColumnError),
     /// The text is of no law.
     #[error(transparent)]
     Values(#[from] ValuesError),
@@ -97,12 +130,18 @@ impl fmt::Display for Values {
         if let Values::Empirical(law) = law {
             for (i, (value, count)) in law.counts().enumerate() {
                 let comma = if i == 0 { "" } else { "," };
-                write!(f, "{comma}{value}x{count}")?;
+                write!(f, "{comma}{}x{count}", Real(value))?;
+            }
+        }
+        if let Values::Sequence(law) = law {
+            for (i, value) in law.values().iter().enumerate() {
+                let comma = if i == 0 { "" } else { "," };
+                write!(f, "{comma}{}", Real(*value))?;
             }
         }
         // One parameter needs no name.
         match parameters.as_slice() {
-            [(_, value)] => write!(f, "{value}")?,
+            [(_, value)] => write!(f, "{}", Real(*value))?,
             several => write_named(f, "", several)?,
         }
         write_named(f, ",", &bounds.named())
@@ -112,7 +151,7 @@ impl fmt::Display for Values {
 fn write_named(f: &mut fmt::Formatter<'_>, first: &str, named: &[(String, f64)]) -> fmt::Result {
     for (i, (name, value)) in named.iter().enumerate() {
         let before = if i == 0 { first } else { "," };
-        write!(f, "{before}{name}={value}")?;
+        write!(f, "{before}{name}={}", Real(*value))?;
     }
     Ok(())
 }
@@ -123,6 +162,10 @@ impl fmt::Display for Source {
             Origin::Values(values) => values.fmt(f),
             Origin::File { path, bounds } => {
                 write!(f, "{}:{}", EMPIRICAL.law, path.display())?;
+                write_named(f, ",", &bounds.named())
+            }
+            Origin::Column { name, bounds } => {
+                write!(f, "{}:{name}", COLUMN.law)?;
                 write_named(f, ",", &bounds.named())
             }
         }
@@ -138,7 +181,7 @@ impl FromStr for Values {
     }
 }
 
-/// The forms that [`Values`] lists, `empirical:FILE` among them.
+/// The forms that [`Values`] lists, `empirical:FILE` among them, and `trace:COLUMN`.
 impl FromStr for Source {
     type Err = ValuesError;
 
@@ -146,8 +189,11 @@ impl FromStr for Source {
         let unknown = || ValuesError::Unknown(text.to_owned());
         let (law, rest) = text.trim().split_once(':').ok_or_else(unknown)?;
         let (law, rest) = (law.trim(), rest.trim());
-        if law == EMPIRICAL.law {
-            return empirical(rest);
+        if let Some(measured) = [EMPIRICAL, SEQUENCE, COLUMN]
+            .into_iter()
+            .find(|form| form.law == law)
+        {
+            return measured_as(&measured, rest);
         }
         let mut parameters = Parameters::default();
         for part in rest.split([',', ':']).filter(|_| !rest.is_empty()) {
@@ -163,8 +209,8 @@ impl FromStr for Source {
     }
 }
 
-/// `VALUExCOUNT,VALUE,…` or the path of a file, and bounds.
-fn empirical(mut text: &str) -> Result<Source, ValuesError> {
+/// Values, or where they are, and bounds.
+fn measured_as(form: &Form, mut text: &str) -> Result<Source, ValuesError> {
     let mut parameters = Parameters::default();
     while let Some((before, bound)) = text.rsplit_once(',') {
         let Some((name, value)) = bound.split_once('=') else {
@@ -180,10 +226,19 @@ fn empirical(mut text: &str) -> Result<Source, ValuesError> {
         text = before.trim_end();
     }
     let bounds = parameters.bounds();
-    parameters.finish(&EMPIRICAL)?;
+    parameters.finish(form)?;
     if text.is_empty() {
         return Err(ValuesError::Empty);
     }
+    if form.law == COLUMN.law {
+        return Source::in_trace(text.to_owned(), bounds);
+    }
+    if form.law == SEQUENCE.law {
+        let values: Result<Vec<_>, _> = text.split(',').map(|one| number("a value", one)).collect();
+        let law = Sequence::new(values?)?;
+        return Ok(bounds.apply(Values::Sequence(law))?.into());
+    }
+    // VALUExCOUNT,VALUE,… or the path of a file.
     let entries: Option<Vec<_>> = text.split(',').map(entry).collect();
     match entries {
         Some(entries) => Ok(bounds

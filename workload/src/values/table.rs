@@ -1,8 +1,8 @@
 //! Values as a table, for `serde`.
 
-use super::parameters::{EMPIRICAL, Parameters, parameters};
+use super::parameters::{COLUMN, EMPIRICAL, Parameters, SEQUENCE, parameters};
 use super::source::Origin;
-use super::{Empirical, Source, Values, ValuesError};
+use super::{Empirical, Sequence, Source, Values, ValuesError};
 use serde::de::{self, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -19,6 +19,9 @@ impl Serialize for Values {
             map.serialize_entry("values", &values)?;
             map.serialize_entry("counts", &counts)?;
         }
+        if let Values::Sequence(law) = law {
+            map.serialize_entry("values", law.values())?;
+        }
         for (name, value) in parameters.into_iter().chain(bounds.named()) {
             map.serialize_entry(&name, &value)?;
         }
@@ -34,6 +37,15 @@ impl Serialize for Source {
                 let mut map = serializer.serialize_map(None)?;
                 map.serialize_entry("law", EMPIRICAL.law)?;
                 map.serialize_entry("file", path)?;
+                for (name, value) in bounds.named() {
+                    map.serialize_entry(&name, &value)?;
+                }
+                map.end()
+            }
+            Origin::Column { name, bounds } => {
+                let mut map = serializer.serialize_map(None)?;
+                map.serialize_entry("law", COLUMN.law)?;
+                map.serialize_entry("column", name)?;
                 for (name, value) in bounds.named() {
                     map.serialize_entry(&name, &value)?;
                 }
@@ -80,6 +92,7 @@ impl<'de> Visitor<'de> for SourceVisitor {
                 "values" => once(&mut table.values, "values", map.next_value()?)?,
                 "counts" => once(&mut table.counts, "counts", map.next_value()?)?,
                 "file" => once(&mut table.file, "file", map.next_value()?)?,
+                "column" => once(&mut table.column, "column", map.next_value()?)?,
                 _ => {
                     let value = map.next_value()?;
                     table.parameters.0.push((Some(name), value));
@@ -107,30 +120,39 @@ struct Table {
     values: Option<Vec<f64>>,
     counts: Option<Vec<u64>>,
     file: Option<PathBuf>,
+    column: Option<String>,
     parameters: Parameters,
 }
 
 impl Table {
     fn build(mut self, law: &str) -> Result<Source, ValuesError> {
-        if law != EMPIRICAL.law {
-            let of_empirical = [
-                ("values", self.values.is_some()),
-                ("counts", self.counts.is_some()),
-                ("file", self.file.is_some()),
-            ];
-            let values = self.parameters.build(law)?;
-            return match of_empirical.into_iter().find(|(_, given)| *given) {
-                None => Ok(values.into()),
-                Some((name, _)) => Err(unexpected(
-                    parameters(&values).2,
-                    name,
-                    "law = \"empirical\" with it",
-                )),
+        let (form, own): (_, &[&str]) = match law {
+            _ if law == EMPIRICAL.law => (EMPIRICAL, &["values", "counts", "file"]),
+            _ if law == SEQUENCE.law => (SEQUENCE, &["values"]),
+            _ if law == COLUMN.law => (COLUMN, &["column"]),
+            _ => {
+                let values = std::mem::take(&mut self.parameters).build(law)?;
+                return self.only(parameters(&values).2, &[]).map(|_| values.into());
+            }
+        };
+        let bounds = self.parameters.bounds();
+        std::mem::take(&mut self.parameters).finish(&form)?;
+        let table = self.only(form.law, own)?;
+        if form.law == COLUMN.law {
+            return match table.column {
+                Some(column) => Source::in_trace(column, bounds),
+                None => Err(missing(form.law, "column", "column = \"size\"")),
             };
         }
-        let bounds = self.parameters.bounds();
-        self.parameters.finish(&EMPIRICAL)?;
-        match (self.values, self.counts, self.file) {
+        if form.law == SEQUENCE.law {
+            let values = table
+                .values
+                .ok_or_else(|| missing(form.law, "values", "values = [100, 250, 100]"))?;
+            return Ok(bounds
+                .apply(Values::Sequence(Sequence::new(values)?))?
+                .into());
+        }
+        match (table.values, table.counts, table.file) {
             (None, None, Some(path)) => Source::in_file(path, bounds),
             (Some(values), counts, None) => {
                 let counts = counts.unwrap_or_else(|| vec![1; values.len()]);
@@ -143,22 +165,52 @@ impl Table {
                 let law = Empirical::with_counts(values.into_iter().zip(counts))?;
                 Ok(bounds.apply(Values::Empirical(law))?.into())
             }
-            (Some(_), _, Some(_)) => Err(unexpected(
-                "empirical",
-                "both values and file",
-                "one of them",
-            )),
+            (Some(_), _, Some(_)) => {
+                Err(unexpected(form.law, "both values and file", "one of them"))
+            }
             (None, Some(_), _) => Err(unexpected(
-                "empirical",
+                form.law,
                 "counts without values",
                 "values with them",
             )),
-            (None, None, None) => Err(ValuesError::Missing {
-                law: "empirical",
-                parameter: "values".to_owned(),
-                usage: "values = [100, 250] and counts = [3, 1], or file = \"sizes.csv\"",
-            }),
+            (None, None, None) => Err(missing(
+                form.law,
+                "values",
+                "values = [100, 250] and counts = [3, 1], or file = \"sizes.csv\"",
+            )),
         }
+    }
+
+    /// Refuses what belongs to another law.
+    fn only(self, law: &'static str, own: &[&str]) -> Result<Self, ValuesError> {
+        let stray = [
+            (
+                "values",
+                self.values.is_some(),
+                "law = \"empirical\" with it",
+            ),
+            (
+                "counts",
+                self.counts.is_some(),
+                "law = \"empirical\" with it",
+            ),
+            ("file", self.file.is_some(), "law = \"empirical\" with it"),
+            ("column", self.column.is_some(), "law = \"trace\" with it"),
+        ]
+        .into_iter()
+        .find(|(name, given, _)| *given && !own.contains(name));
+        match stray {
+            None => Ok(self),
+            Some((name, _, usage)) => Err(unexpected(law, name, usage)),
+        }
+    }
+}
+
+fn missing(law: &'static str, parameter: &str, usage: &'static str) -> ValuesError {
+    ValuesError::Missing {
+        law,
+        parameter: parameter.to_owned(),
+        usage,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `--arrivals`: a process by name, or a trace in a file.
 
 use crate::quality;
-use openloop_sched::{Arrivals, ArrivalsError, Offset, Recorded};
+use openloop_sched::{Arrivals, Offset, Recorded};
 use openloop_workload::traces::{self, Format, TraceRequest};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
@@ -25,24 +25,40 @@ pub(crate) struct Trace {
     pub(crate) scale: f64,
 }
 
+/// A trace as it is replayed.
+#[derive(Debug)]
+pub(crate) struct Replay {
+    pub(crate) arrivals: Recorded,
+    /// Row k is the arrival number k; none where the file has instants alone.
+    pub(crate) rows: Option<traces::Trace>,
+    /// What should be known before the result is believed.
+    pub(crate) notes: Vec<String>,
+}
+
 impl Trace {
-    /// The arrivals, and what should be known of them before they are believed.
-    pub(crate) fn read(&self) -> Result<(Recorded, Vec<String>), String> {
+    pub(crate) fn read(&self) -> Result<Replay, String> {
         let named =
             |error: &dyn ToString| format!("{}: {}", self.file.display(), error.to_string());
         let rows = match read(&self.file)? {
             Contents::Rows(rows) => rows,
             Contents::Seconds(seconds) => {
                 let scaled = Recorded::new(seconds.offsets().to_vec(), self.scale);
-                return Ok((scaled.map_err(|error| named(&error))?, Vec::new()));
+                return Ok(Replay {
+                    arrivals: scaled.map_err(|error| named(&error))?,
+                    rows: None,
+                    notes: Vec::new(),
+                });
             }
         };
         let notes = quality::notes(&rows);
         let rows = rows.sorted();
         let offsets = rows.offsets(self.scale).map_err(|error| named(&error))?;
         let offsets = offsets.map(Offset::from).collect();
-        let recorded = Recorded::new(offsets, 1.0).map_err(|error| named(&error))?;
-        Ok((recorded, notes.iter().map(|note| named(note)).collect()))
+        Ok(Replay {
+            arrivals: Recorded::new(offsets, 1.0).map_err(|error| named(&error))?,
+            notes: notes.iter().map(|note| named(note)).collect(),
+            rows: Some(rows),
+        })
     }
 }
 
@@ -55,7 +71,17 @@ pub(crate) enum Contents {
     Seconds(Recorded),
 }
 
+/// What some tools put in front of UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 impl Contents {
+    fn is_empty(&self) -> bool {
+        match self {
+            Contents::Rows(trace) => trace.is_empty(),
+            Contents::Seconds(recorded) => recorded.offsets().is_empty(),
+        }
+    }
+
     /// As a trace, of whichever form.
     pub(crate) fn into_trace(self) -> traces::Trace {
         match self {
@@ -68,7 +94,7 @@ impl Contents {
     }
 }
 
-/// Reads recorded arrivals in whichever form they are.
+/// Reads recorded arrivals in whichever form they are; there is one at least.
 pub(crate) fn read(path: &Path) -> Result<Contents, String> {
     let named = |error: &dyn ToString| format!("{}: {}", path.display(), error.to_string());
     let mut reader = BufReader::new(File::open(path).map_err(|error| named(&error))?);
@@ -78,29 +104,47 @@ pub(crate) fn read(path: &Path) -> Result<Contents, String> {
         line.clear();
         let length = reader.read_until(b'\n', &mut line);
         let is_end = length.map_err(|error| named(&error))? == 0;
-        head.extend_from_slice(&line);
-        let text = String::from_utf8_lossy(&line);
-        let text = text.trim_start_matches('\u{feff}').trim();
+        let text = match head.is_empty() {
+            true => line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line),
+            false => &line,
+        };
+        head.extend_from_slice(text);
+        let text = String::from_utf8_lossy(text);
+        let text = text.trim();
         if is_end || !(text.is_empty() || text.starts_with('#')) {
             break text.to_owned();
         }
     };
     let whole = Cursor::new(head).chain(reader);
-    if first.starts_with('{') || Format::detect(&first).is_ok() {
-        let trace = traces::Trace::read(whole).map_err(|error| named(&error))?;
-        return Ok(Contents::Rows(trace));
+    let is_seconds = first.parse::<f64>().is_ok() || first.eq_ignore_ascii_case("seconds");
+    let contents = if is_seconds {
+        Contents::Seconds(Recorded::read(whole, 1.0).map_err(|error| named(&error))?)
+    } else if first.is_empty() {
+        return Err(named(&"there is no arrival in it"));
+    } else {
+        // Any other header would be taken for one of seconds, and what it names for nothing.
+        let format = Format::detect(&first).map_err(|error| {
+            named(&format!(
+                "{error}; or the file has seconds since the start, one a line, alone or under the header seconds"
+            ))
+        })?;
+        Contents::Rows(traces::Trace::read_as(format, whole).map_err(|error| named(&error))?)
+    };
+    match contents.is_empty() {
+        true => Err(named(&"there is no arrival in it")),
+        false => Ok(contents),
     }
-    let seconds = Recorded::read(whole, 1.0).map_err(|error| named(&error))?;
-    Ok(Contents::Seconds(seconds))
 }
 
 /// `constant`, `poisson`, `gamma:CV` or `trace:FILE[:SCALE]`.
 impl FromStr for Source {
-    type Err = ArrivalsError;
+    type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let Some(trace) = text.strip_prefix("trace:").filter(|file| !file.is_empty()) else {
-            return text.parse().map(Source::Process);
+            let process = text.parse::<Arrivals>().map(Source::Process);
+            return process
+                .map_err(|error| format!("{error}; or trace:FILE for recorded arrivals"));
         };
         // A name may hold colons itself: only a number behind the last one is a scale.
         let scaled = trace

@@ -1,6 +1,7 @@
 //! The command line.
 
-use crate::arrivals::Source;
+use crate::arrivals;
+use crate::capacity::CapacityArgs;
 use crate::exit;
 #[cfg(feature = "http")]
 use crate::http::HttpArgs;
@@ -9,9 +10,9 @@ use crate::kinds;
 use crate::redis::RedisArgs;
 use crate::sample::SampleArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use openloop_experiment::{Slo, TimeoutFrom, Validity};
+use openloop_experiment::{OnFailure, Slo, TimeoutFrom, Validity};
 use openloop_sched::{Bursts, Precision, Profile, Rate, parse_duration};
-use openloop_workload::Values;
+use openloop_workload::values::Source;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -43,6 +44,9 @@ pub(crate) enum Command {
 
     /// Show what a sampler draws before it is used: loadgen sample keys zipf:1e6:0.99
     Sample(Box<SampleArgs>),
+
+    /// Calculate what a service can carry, as JSON: loadgen capacity mmc --rate 75 --service 100ms --servers 10
+    Capacity(Box<CapacityArgs>),
 }
 
 /// The flags that all protocols share.
@@ -77,7 +81,7 @@ pub(crate) struct ScheduleArgs {
     /// trace:FILE or trace:FILE:SCALE (Azure LLM, BurstGPT or plain CSV, Mooncake or Bailian JSON lines, or seconds
     /// since the start, one a line; a SCALE of 0.5 replays twice as fast) [default: poisson]
     #[arg(long, conflicts_with = "closed")]
-    pub(crate) arrivals: Option<Source>,
+    pub(crate) arrivals: Option<arrivals::Source>,
 
     /// Multiplies the rate by FACTOR for a random time of ON on average, then lowers it for OFF, so that the mean
     /// rate stays: 100ms,900ms,5
@@ -94,15 +98,19 @@ pub(crate) struct ScheduleArgs {
     pub(crate) think: Option<Duration>,
 
     /// The rate is that of sessions, not of requests: how many requests a session has, by a law such as exponential:5
-    /// or fixed:3 (loadgen sample values --help). Each follows the answer to the one before, and a session ends where
-    /// a request is not served
+    /// or fixed:3 (loadgen sample values --help). Each follows the answer to the one before
     #[arg(long, value_name = "STEPS", conflicts_with = "closed")]
-    pub(crate) sessions: Option<Values>,
+    pub(crate) sessions: Option<Source>,
 
     /// How many seconds a session thinks between an answer and its next request, by a law such as lognormal:2:1
     /// [default: fixed:0]
     #[arg(long, value_name = "SECONDS", requires = "sessions")]
-    pub(crate) session_think: Option<Values>,
+    pub(crate) session_think: Option<Source>,
+
+    /// What a session does where a request is not served: it ends, as of a user who leaves, or goes on with the next
+    /// one, as of a program [default: end]
+    #[arg(long, value_name = "WHAT", requires = "sessions")]
+    pub(crate) on_failure: Option<Then>,
 
     /// What everything random is drawn from: the same seed gives the same requests at the same instants
     #[arg(long, default_value_t = 1)]
@@ -116,6 +124,22 @@ pub(crate) struct ScheduleArgs {
     /// Threads that send, each with its share of the requests and of the connections
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) threads: usize,
+}
+
+/// `--on-failure`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Then {
+    End,
+    Continue,
+}
+
+impl From<Then> for OnFailure {
+    fn from(then: Then) -> Self {
+        match then {
+            Then::End => OnFailure::End,
+            Then::Continue => OnFailure::Continue,
+        }
+    }
 }
 
 /// What is measured.
@@ -223,11 +247,13 @@ pub(crate) struct OutputArgs {
     #[arg(long)]
     pub(crate) quiet: bool,
 
-    /// Sends nothing: prints how many requests there would be, in all and by phase, as JSON
+    /// Sends nothing: prints how many requests there would be, in all and by phase, as JSON; with --sessions how many
+    /// sessions, and how many requests at most
     #[arg(long)]
     pub(crate) preview: bool,
 
-    /// Sends nothing: writes the instant of every request to this file as CSV (seq,offset_ns,phase)
+    /// Sends nothing: writes the instant of every request to this file as CSV (seq,offset_ns,phase); with --sessions
+    /// that of every session
     #[arg(long, value_name = "FILE")]
     pub(crate) preview_arrivals: Option<PathBuf>,
 }

@@ -5,12 +5,13 @@ mod mix;
 mod requests;
 
 pub(crate) use args::HttpArgs;
-pub(crate) use mix::{HttpKind, HttpMix};
+pub(crate) use mix::{HttpKind, HttpMix, read as read_mix};
 
+use crate::arrivals::Replay;
 use crate::connections::{ConnectionsArg, HEALTH};
 use crate::exit::Failure;
+use crate::kinds;
 use crate::protocol::{Connecting, Protocol, share};
-use crate::shares;
 use ::http::Uri;
 use openloop_experiment::drive::ShardOf;
 use openloop_experiment::{Work, labelled};
@@ -35,14 +36,19 @@ pub(crate) struct HttpLoad {
 impl HttpLoad {
     /// # Errors
     /// When the flags do not make a request: all that can be told without a connection.
-    pub(crate) fn new(arguments: &HttpArgs) -> Result<Self, Failure> {
+    pub(crate) fn new(arguments: &HttpArgs, replay: Option<&Replay>) -> Result<Self, Failure> {
         arguments.check().map_err(Failure::Usage)?;
+        let trace = kinds::rows(replay, &arguments.load);
+        let mix = arguments.mix(trace).map_err(Failure::Usage)?;
+        let keys = mix.iter().flat_map(HttpMix::keys);
+        let keys = arguments.keys.iter().chain(keys);
+        kinds::check_order(keys, &arguments.load).map_err(Failure::Usage)?;
         let mut load = HttpLoad {
             arguments: arguments.clone(),
             host: String::new(),
             port: 0,
             tls: arguments.tls().map_err(Failure::Usage)?,
-            mix: arguments.mix().map_err(Failure::Usage)?.map(Arc::new),
+            mix: mix.map(Arc::new),
         };
         let client = load.client(load.connections(1)).map_err(Failure::usage)?;
         if let Some(mix) = &load.mix {
@@ -141,23 +147,16 @@ impl Protocol for HttpLoad {
             let (method, url) = (arguments.method(), &arguments.url);
             return format!("{method} {url} over {connections}");
         };
-        let head = format!(
-            "the kinds of request in {} to {} over {connections}",
-            mix.file().display(),
-            arguments.url
-        );
-        let lines = std::iter::once(head).chain(shares::table(mix.mix()));
-        lines.collect::<Vec<_>>().join("\n")
+        mix.describe(&format!("to {} over {connections}", arguments.url))
     }
 
     fn kinds(&self) -> Vec<&str> {
-        let mix = self.mix.iter().flat_map(|mix| mix.mix().kinds());
-        mix.map(openloop_workload::mix::Kind::name).collect()
+        self.mix.iter().flat_map(|mix| mix.names()).collect()
     }
 
     fn kind(&self, seq: u64) -> Option<usize> {
         let mix = self.mix.as_ref()?;
-        Some(mix.pick(self.seed(), seq).index)
+        Some(mix.pick(self.seed(), seq).0)
     }
 
     fn connecting(&self) -> Connecting {

@@ -52,7 +52,11 @@ fn needs(plan: &Plan, connecting: Connecting, loopback: bool) -> Needs {
         (Connecting::Pool(size), _) => (size as u64, 0),
         (Connecting::PerInFlight, _) => (in_flight, 0),
         // Those of the busiest second stay open for up to a second: in the need for descriptors they stand already.
-        (Connecting::PerRequest, Some(schedule)) => (0, busiest_second(schedule)),
+        // Of sessions, as if all their requests were due at once, which is the worst.
+        (Connecting::PerRequest, Some(schedule)) => (
+            0,
+            busiest_second(schedule, |session| requests(plan, session)),
+        ),
         // How fast a closed loop opens them depends on the service: a port for each user is the least it needs.
         (Connecting::PerRequest, None) => (in_flight, 0),
     };
@@ -64,15 +68,21 @@ fn needs(plan: &Plan, connecting: Connecting, loopback: bool) -> Needs {
     }
 }
 
-/// The most arrivals in one second of the schedule, second by second.
-fn busiest_second(schedule: &Schedule) -> u64 {
+/// How many requests the arrival number `seq` brings.
+fn requests(plan: &Plan, seq: u64) -> u64 {
+    plan.sessions()
+        .map_or(1, |sessions| u64::from(sessions.steps(plan.seed(), seq)))
+}
+
+/// The most requests that arrive in one second of the schedule, second by second.
+fn busiest_second(schedule: &Schedule, requests: impl Fn(u64) -> u64) -> u64 {
     let (mut second, mut count, mut most) = (0, 0, 0);
     for ticket in schedule.clone() {
         let now = ticket.intended.as_nanos() / Duration::from_secs(1).as_nanos() as u64;
         if now != second {
             (second, count) = (now, 0);
         }
-        count += 1;
+        count += requests(ticket.seq);
         most = most.max(count);
     }
     most
@@ -83,6 +93,7 @@ mod tests {
     use super::*;
     use openloop_experiment::Lifecycle;
     use openloop_sched::{Arrivals, Rate};
+    use openloop_workload::sessions::Sessions;
 
     fn plan(in_flight: InFlight) -> Plan {
         let lifecycle = Lifecycle {
@@ -107,6 +118,15 @@ mod tests {
         assert_eq!(of(Connecting::PerInFlight, InFlight::Shed(7)), (7, 0.0));
         assert_eq!(of(Connecting::PerInFlight, InFlight::Unlimited), (0, 0.0));
         assert_eq!(of(Connecting::PerRequest, InFlight::Unlimited), (0, 100.0));
+        let sessions = Sessions::new("fixed:3".parse().unwrap(), "fixed:0".parse().unwrap());
+        let plan = Plan::open(Rate::per_second(100.0).unwrap())
+            .lifecycle(Lifecycle::steady_only(Duration::from_secs(3)))
+            .arrivals(Arrivals::Constant)
+            .sessions(sessions.unwrap())
+            .build()
+            .unwrap();
+        let needs_of_sessions = needs(&plan, Connecting::PerRequest, true);
+        assert_eq!(needs_of_sessions.new_connections_per_second, 300.0);
         let closed = Plan::closed(30).build().unwrap();
         assert_eq!(needs(&closed, Connecting::PerRequest, true).connections, 30);
     }

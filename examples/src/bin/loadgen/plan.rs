@@ -1,13 +1,14 @@
 //! From flags to a plan.
 
-use crate::arrivals::Source;
+use crate::arrivals::{Replay, Source};
 use crate::cli::{LoadArgs, OnLimit, PhaseArgs, ScheduleArgs};
 use crate::exit::Failure;
 use crate::output;
-use openloop_experiment::{InFlight, Lifecycle, Plan, PlanBuilder};
+use openloop_experiment::{InFlight, Lifecycle, OnFailure, Plan, PlanBuilder};
 use openloop_workload::Values;
 use openloop_workload::sessions::Sessions;
 use openloop_workload::values::Fixed;
+use std::path::Path;
 use std::time::Duration;
 
 /// What loadgen does where a phase is not given: shorter than a careful experiment, long enough for a first look.
@@ -35,12 +36,41 @@ impl PhaseArgs {
     }
 }
 
+/// The trace that is to be replayed, if one is, and what is odd about it said.
+///
+/// # Errors
+/// Where flags exclude a trace, or it cannot be read.
+pub(crate) fn replay(load: &LoadArgs) -> Result<Option<Replay>, Failure> {
+    let schedule = &load.schedule;
+    let Some(Source::Trace(trace)) = &schedule.arrivals else {
+        return Ok(None);
+    };
+    for (given, flag) in [
+        (schedule.rate.is_some(), "--rate"),
+        (schedule.profile.is_some(), "--profile"),
+        (schedule.bursts.is_some(), "--bursts"),
+    ] {
+        if given {
+            let why = format!("a trace has its own arrivals: leave out {flag}");
+            return Err(Failure::Usage(why));
+        }
+    }
+    refuse_phases(load, "a trace")?;
+    let replay = trace.read().map_err(Failure::Usage)?;
+    if !load.output.quiet {
+        for note in &replay.notes {
+            output::complain(format_args!("{note}"));
+        }
+    }
+    Ok(Some(replay))
+}
+
 /// The plan that the flags ask for, but for the target.
 ///
 /// # Errors
 /// Where flags are missing or exclude each other; the rest is checked when the plan is built.
-pub(crate) fn builder(load: &LoadArgs) -> Result<PlanBuilder, Failure> {
-    let mut plan = source(load)?.seed(load.schedule.seed);
+pub(crate) fn builder(load: &LoadArgs, replay: Option<Replay>) -> Result<PlanBuilder, Failure> {
+    let mut plan = source(load, replay)?.seed(load.schedule.seed);
     if let Some(precision) = load.schedule.precision {
         plan = plan.precision(precision);
     }
@@ -66,7 +96,7 @@ pub(crate) fn builder(load: &LoadArgs) -> Result<PlanBuilder, Failure> {
     Ok(plan)
 }
 
-fn source(load: &LoadArgs) -> Result<PlanBuilder, Failure> {
+fn source(load: &LoadArgs, replay: Option<Replay>) -> Result<PlanBuilder, Failure> {
     let schedule = &load.schedule;
     let lifecycle = load.phases.lifecycle();
     if let Some(users) = schedule.closed {
@@ -79,25 +109,8 @@ fn source(load: &LoadArgs) -> Result<PlanBuilder, Failure> {
             "users think in a closed loop alone: leave out --think, or give --closed instead of the rate",
         ));
     }
-    if let Some(Source::Trace(trace)) = &schedule.arrivals {
-        for (given, flag) in [
-            (schedule.rate.is_some(), "--rate"),
-            (schedule.profile.is_some(), "--profile"),
-            (schedule.bursts.is_some(), "--bursts"),
-        ] {
-            if given {
-                let why = format!("a trace has its own arrivals: leave out {flag}");
-                return Err(Failure::Usage(why));
-            }
-        }
-        refuse_phases(load, "a trace")?;
-        let (recorded, notes) = trace.read().map_err(Failure::Usage)?;
-        if !load.output.quiet {
-            for note in notes {
-                output::complain(format_args!("{note}"));
-            }
-        }
-        return in_sessions(Plan::recorded(recorded), schedule);
+    if let Some(replay) = replay {
+        return in_sessions(Plan::recorded(replay.arrivals), schedule);
     }
     let plan = match (schedule.rate, &schedule.profile) {
         (_, Some(profile)) => {
@@ -124,11 +137,13 @@ fn in_sessions(plan: PlanBuilder, schedule: &ScheduleArgs) -> Result<PlanBuilder
         return Ok(plan);
     };
     let think = match &schedule.session_think {
-        Some(think) => think.clone(),
+        Some(think) => think.load(Path::new("")).map_err(Failure::usage)?,
         None => Values::Fixed(Fixed::new(0.0).map_err(Failure::usage)?),
     };
-    let sessions = Sessions::new(steps.clone(), think).map_err(Failure::usage)?;
-    Ok(plan.sessions(sessions))
+    let steps = steps.load(Path::new("")).map_err(Failure::usage)?;
+    let sessions = Sessions::new(steps, think).map_err(Failure::usage)?;
+    let on_failure = schedule.on_failure.map_or(OnFailure::End, Into::into);
+    Ok(plan.sessions(sessions).on_failure(on_failure))
 }
 
 fn refuse_phases(load: &LoadArgs, what: &str) -> Result<(), Failure> {
@@ -158,7 +173,10 @@ mod tests {
     }
 
     fn plan(flags: &str) -> Result<Plan, String> {
-        let builder = builder(&load(flags)).map_err(|failure| failure.to_string())?;
+        let load = load(flags);
+        let builder = replay(&load)
+            .and_then(|replay| builder(&load, replay))
+            .map_err(|failure| failure.to_string())?;
         builder
             .build()
             .map_err(|error: PlanError| error.to_string())
@@ -226,6 +244,23 @@ mod tests {
         let sessions = plan.sessions().unwrap();
         assert_eq!(sessions.request_rate(10.0), 30.0);
         assert_eq!(sessions.think(1, 0, 1), Duration::from_millis(500));
+    }
+
+    #[test]
+    fn sessions_end_or_go_on_where_a_request_is_not_served() {
+        for (flag, expected) in [
+            ("", OnFailure::End),
+            ("--on-failure end", OnFailure::End),
+            ("--on-failure continue", OnFailure::Continue),
+        ] {
+            let plan = plan(&format!("--rate 10 --sessions fixed:3 {flag}")).unwrap();
+            let Load::PartlyOpen { on_failure, .. } = plan.load() else {
+                panic!("{flag}: no sessions");
+            };
+            assert_eq!(*on_failure, expected, "{flag}");
+        }
+        assert!(refused("--rate 10 --on-failure end").contains("--sessions"));
+        assert!(refused("--rate 10 --sessions fixed:3 --on-failure stop").contains("stop"));
     }
 
     #[test]

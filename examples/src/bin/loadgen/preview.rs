@@ -5,7 +5,7 @@ use crate::exit::{Failure, Status};
 use crate::output;
 use crate::protocol::Protocol;
 use openloop_experiment::Plan;
-use openloop_sched::Schedule;
+use openloop_sched::{Schedule, Ticket};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::Path;
@@ -40,6 +40,13 @@ pub(crate) fn show(
         let kinds = by_kind(schedule, protocol);
         if !kinds.is_empty() {
             totals["kinds"] = kinds.into();
+        }
+        if let Some(sessions) = plan.sessions() {
+            // The numbers above are of sessions. How many requests each would have is known; which of them become due
+            // before the end is not.
+            let steps = |ticket: Ticket| u64::from(sessions.steps(plan.seed(), ticket.seq));
+            totals["counts"] = "sessions".into();
+            totals["requests_at_most"] = schedule.clone().map(steps).sum::<u64>().into();
         }
         output::write_to(Path::new("-"), |out| writeln!(out, "{totals}"))
             .map_err(Failure::Machine)?;

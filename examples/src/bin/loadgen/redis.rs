@@ -6,13 +6,14 @@ mod mix;
 mod requests;
 
 pub(crate) use args::RedisArgs;
-pub(crate) use mix::RedisMix;
+pub(crate) use mix::{RedisMix, read as read_mix};
 
+use crate::arrivals::Replay;
 use crate::command::without_password;
 use crate::connections::{ConnectionsArg, HEALTH};
 use crate::exit::Failure;
+use crate::kinds;
 use crate::protocol::{Connecting, Protocol, share};
-use crate::shares;
 use openloop_experiment::drive::ShardOf;
 use openloop_experiment::{Work, labelled};
 use openloop_measurer::{Kind, Operation};
@@ -37,9 +38,14 @@ pub(crate) struct RedisLoad {
 impl RedisLoad {
     /// # Errors
     /// When the flags do not make a request: all that can be told without a connection.
-    pub(crate) fn new(arguments: &RedisArgs) -> Result<Self, Failure> {
+    pub(crate) fn new(arguments: &RedisArgs, replay: Option<&Replay>) -> Result<Self, Failure> {
         arguments.check().map_err(Failure::Usage)?;
-        let mix = arguments.mix().map_err(Failure::Usage)?.map(Arc::new);
+        let trace = kinds::rows(replay, &arguments.load);
+        let mix = arguments.mix(trace).map_err(Failure::Usage)?;
+        let keys = mix.iter().flat_map(RedisMix::keys);
+        let keys = arguments.keys.iter().chain(keys);
+        kinds::check_order(keys, &arguments.load).map_err(Failure::Usage)?;
+        let mix = mix.map(Arc::new);
         let requests = Requests::new(arguments, mix.clone()).map_err(Failure::Usage)?;
         let mut load = RedisLoad {
             arguments: arguments.clone(),
@@ -121,23 +127,16 @@ impl Protocol for RedisLoad {
             };
             return format!("{times}{command} to {} over {connections}", self.target);
         };
-        let head = format!(
-            "the kinds of request in {} to {} over {connections}",
-            mix.file.display(),
-            self.target
-        );
-        let lines = std::iter::once(head).chain(shares::table(&mix.mix));
-        lines.collect::<Vec<_>>().join("\n")
+        mix.describe(&format!("to {} over {connections}", self.target))
     }
 
     fn kinds(&self) -> Vec<&str> {
-        let mix = self.mix.iter().flat_map(|mix| mix.mix.kinds());
-        mix.map(openloop_workload::mix::Kind::name).collect()
+        self.mix.iter().flat_map(|mix| mix.names()).collect()
     }
 
     fn kind(&self, seq: u64) -> Option<usize> {
         let mix = self.mix.as_ref()?;
-        Some(mix.mix.pick(self.arguments.load.schedule.seed, seq).index)
+        Some(mix.pick(self.arguments.load.schedule.seed, seq).0)
     }
 
     fn connecting(&self) -> Connecting {

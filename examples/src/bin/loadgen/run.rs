@@ -1,5 +1,6 @@
 //! The course of one run.
 
+use crate::arrivals::Replay;
 use crate::cli::LoadArgs;
 use crate::exit::{Failure, Status};
 use crate::protocol::Protocol;
@@ -11,8 +12,12 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Carries out what the flags ask for, or previews it.
-pub(crate) async fn run<P: Protocol>(protocol: P, load: &LoadArgs) -> Result<Status, Failure> {
-    let builder = plan::builder(load)?.kinds(protocol.kinds());
+pub(crate) async fn run<P: Protocol>(
+    protocol: P,
+    load: &LoadArgs,
+    replay: Option<Replay>,
+) -> Result<Status, Failure> {
+    let builder = plan::builder(load, replay)?.kinds(protocol.kinds());
     if load.output.is_preview() {
         let plan = builder.build().map_err(Failure::usage)?;
         return preview::show(&plan, &load.output, &protocol);

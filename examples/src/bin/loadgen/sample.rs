@@ -67,6 +67,9 @@ enum What {
     Mix {
         /// Such as examples/mixes/web_shop.toml
         file: PathBuf,
+        /// The trace that --arrivals is to replay, whose rows name kinds or tell sizes
+        #[arg(long, value_name = "FILE")]
+        trace: Option<PathBuf>,
         #[command(flatten)]
         show: ShowArgs,
     },
@@ -119,6 +122,8 @@ Laws, with their parameters by name or in this order:
   pareto:shape=1.1,lo=100,hi=1e9            heavy tail up to a largest one
   hyperexponential:mean=200,cv=4            short or long
   empirical:100x3,250 or empirical:FILE     as measured: a CSV of values, or of value,count
+  sequence:100,250,100                      as measured, in this order, again and again
+  trace:size                                in the fields of a --mix: that column of the trace of --arrivals, row by row
 Any of them with ,min=1 or ,max=8192 or both, to which what lies outside is moved.";
 
 impl ShowArgs {
@@ -136,8 +141,9 @@ pub(crate) fn run(arguments: &SampleArgs) -> Result<Status, Failure> {
             let values = law.load(Path::new("")).map_err(Failure::usage)?;
             (values::sheet(&values, show), &show.form)
         }
-        Some(What::Mix { file, show }) => {
-            (mix::sheet(file, show).map_err(Failure::Usage)?, &show.form)
+        Some(What::Mix { file, trace, show }) => {
+            let sheet = mix::sheet(file, trace.as_deref(), show).map_err(Failure::Usage)?;
+            (sheet, &show.form)
         }
         Some(What::Trace { file, count, form }) => {
             let count = count.unwrap_or(if form.csv { usize::MAX } else { 0 });

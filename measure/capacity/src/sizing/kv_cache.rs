@@ -12,6 +12,7 @@ use crate::CapacityError;
 /// assert_eq!(shape.bits_per_token(), 128 * 1024 * 8);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct KvShape {
     /// Layers with attention.
     pub layers: u32,

@@ -51,11 +51,15 @@ impl Nodes {
                 remedy: "take both from one sweep",
             });
         }
-        let count = |per_node: f64| check::whole("the number of nodes", peak / per_node);
         Ok(Nodes {
-            by_knee: count(knee)?,
-            by_highest_rate: count(Self::TARGET * highest)?,
+            by_knee: Self::for_rate(peak, knee)?,
+            by_highest_rate: Self::for_rate(peak, Self::TARGET * highest)?,
         })
+    }
+
+    /// The nodes that carry `peak` where each is given `each` at most.
+    pub(crate) fn for_rate(peak: f64, each: f64) -> Result<u64, CapacityError> {
+        check::whole("the number of nodes", peak / each)
     }
 
     /// ⌈λ_peak / λ_knee⌉.

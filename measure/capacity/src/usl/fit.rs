@@ -3,7 +3,7 @@
 use super::curve::check_load;
 use super::least_squares::{Row, solve};
 use super::{Usl, bootstrap};
-use crate::{CapacityError, check};
+use crate::{CapacityError, Goodness, Interval, check};
 
 /// Points beyond this are more than a fit needs, and its intervals would take minutes.
 const MOST: usize = 10_000;
@@ -41,38 +41,6 @@ impl UslPoint {
     }
 }
 
-/// An interval that holds a parameter with a confidence of 95 %.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
-    /// Its lower end.
-    pub lower: f64,
-    /// Its upper end; infinite for a peak where the throughput may never fall.
-    pub upper: f64,
-}
-
-impl Interval {
-    /// Whether `value` lies in it, its ends included.
-    #[must_use]
-    pub fn holds(&self, value: f64) -> bool {
-        (self.lower..=self.upper).contains(&value)
-    }
-
-    fn of(mut values: Vec<f64>) -> Self {
-        values.sort_by(f64::total_cmp);
-        let at = |share: f64| {
-            let rank = (share * values.len() as f64).ceil() as usize;
-            values
-                .get(rank.saturating_sub(1))
-                .copied()
-                .unwrap_or(f64::NAN)
-        };
-        Interval {
-            lower: at(0.025),
-            upper: at(0.975),
-        }
-    }
-}
-
 /// A fitted curve, with what is known of it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -91,6 +59,24 @@ pub struct UslFit {
     /// The relative error of a point of weight 1 about the curve, √(Σ w e² / (n − 3)). Where it is well above what
     /// repeated runs at one load differ by, the law does not describe the service.
     pub relative_error: f64,
+    /// What that error says of the fit, in a word.
+    pub goodness: Goodness,
+}
+
+/// Between the values that one in forty is below, and one in forty above.
+fn interval(mut values: Vec<f64>) -> Interval {
+    values.sort_by(f64::total_cmp);
+    let at = |share: f64| {
+        let rank = (share * values.len() as f64).ceil() as usize;
+        values
+            .get(rank.saturating_sub(1))
+            .copied()
+            .unwrap_or(f64::NAN)
+    };
+    Interval {
+        lower: at(0.025),
+        upper: at(0.975),
+    }
 }
 
 /// The curve of the universal scalability law through `points`.
@@ -119,21 +105,24 @@ pub fn fit(points: &[UslPoint]) -> Result<UslFit, CapacityError> {
     loads.dedup();
     if points.len() <= PARAMETERS || points.len() > MOST || loads.len() < PARAMETERS {
         return Err(CapacityError::Points {
+            curve: "scalability curve",
             points: points.len(),
             loads: loads.len(),
+            needed: "4 to 10000 points, at 3 or more different loads",
         });
     }
     let freedom = points.len() - PARAMETERS;
     let (curve, squares) = solve(&rows);
     let relative_error = (squares / freedom as f64).sqrt();
     let others = bootstrap::replicates(&rows, curve, relative_error, freedom);
-    let interval = |of: fn(&Usl) -> f64| Interval::of(others.iter().map(of).collect());
+    let spread = |of: fn(&Usl) -> f64| interval(others.iter().map(of).collect());
     Ok(UslFit {
         curve,
-        single: interval(Usl::single),
-        contention: interval(Usl::contention),
-        coherence: interval(Usl::coherence),
-        peak_load: interval(|curve| curve.peak_load().unwrap_or(f64::INFINITY)),
+        single: spread(Usl::single),
+        contention: spread(Usl::contention),
+        coherence: spread(Usl::coherence),
+        peak_load: spread(|curve| curve.peak_load().unwrap_or(f64::INFINITY)),
         relative_error,
+        goodness: Goodness::of(relative_error),
     })
 }

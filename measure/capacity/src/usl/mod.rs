@@ -11,4 +11,4 @@ mod fit;
 mod least_squares;
 
 pub use curve::Usl;
-pub use fit::{Interval, UslFit, UslPoint, fit};
+pub use fit::{UslFit, UslPoint, fit};

@@ -137,7 +137,7 @@ def md1():
 
 def mg1():
     """Services of the gamma law; their second moment by quadrature."""
-    for rate in [0.1, 0.5, 0.75, 0.9, 0.999]:
+    for rate in [0.0, 0.1, 0.5, 0.75, 0.9, 0.99, 0.999]:
         for cv in [0.25, 0.5, 1.0, 2.0]:
             shape = 1 / mpf(cv) ** 2
             density = lambda x: x ** (shape + 1) * shape ** shape * exp(-shape * x) / gamma(shape)

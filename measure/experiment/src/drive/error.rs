@@ -41,4 +41,7 @@ pub enum DriveError {
     /// Stopped before anything was sent.
     #[error("the run was stopped while it was being set up: nothing was sent")]
     StoppedInSetUp,
+    /// A simulation of what it does not know.
+    #[error("sessions cannot be simulated yet: leave them out, or run the plan on a real service")]
+    NotSimulated,
 }

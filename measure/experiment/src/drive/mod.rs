@@ -33,7 +33,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
-use users::Users;
+pub(crate) use users::Users;
 
 /// How far ahead the start of a run lies, so that its first arrival is not late by construction.
 const LEAD: Duration = Duration::from_millis(5);

@@ -40,13 +40,13 @@ impl Users {
 
     /// When user `index` begins: spread over the ramp-up or, without one, over a think time, so that users do
     /// not march in step.
-    fn begin(&self, index: usize) -> Offset {
+    pub(crate) fn begin(&self, index: usize) -> Offset {
         let ramp_up = self.length_of(Phase::RampUp).unwrap_or(self.think);
         Offset::from(share(ramp_up, index, self.count))
     }
 
     /// When user `index` retires: spread over the cooldown.
-    fn end(&self, index: usize) -> Offset {
+    pub(crate) fn end(&self, index: usize) -> Offset {
         let cooldown = self.length_of(Phase::Cooldown).unwrap_or_default();
         let steady = self.layout.steady();
         steady

@@ -100,8 +100,9 @@ impl PlanBuilder {
     /// loop, to the nanosecond. The longer sessions are, the more it resembles a closed loop: of the same service at
     /// the same utilisation, an open loop sees mean responses of several times those of a closed one where service
     /// times vary, and a partly open one behaves as the open with up to about 5 requests a session and as the closed
-    /// from about 10 on (B. Schroeder, A. Wierman and M. Harchol-Balter, "Open versus closed: a cautionary tale",
-    /// NSDI 2006). So take the length of your own sessions, and do not compare figures of different lengths.
+    /// from about 10 on (a rule of thumb, principle vii of B. Schroeder, A. Wierman and M. Harchol-Balter, "Open versus
+    /// closed: a cautionary tale", NSDI 2006, section 6). So take the length of your own sessions, and do not compare
+    /// figures of different lengths.
     ///
     /// The plan alone does not set the rate of requests. It tends to σ·E\[N\], sessions per second times requests of
     /// a session, if the service keeps up, once as many sessions end as begin: let ramp-up and warm-up be longer than a
@@ -132,6 +133,13 @@ impl PlanBuilder {
     /// What a session does when one of its requests is not served; without it, [`OnFailure::End`].
     pub fn on_failure(mut self, on_failure: OnFailure) -> Self {
         self.on_failure = Some(on_failure);
+        self
+    }
+
+    /// The same plan at another rate, which for a profile, a trace or users becomes the rate of an open loop with
+    /// phases: for a sweep.
+    pub fn at(mut self, rate: Rate) -> Self {
+        self.source = Source::Rate(rate);
         self
     }
 

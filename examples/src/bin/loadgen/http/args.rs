@@ -5,6 +5,7 @@ use crate::cli::LoadArgs;
 use crate::connections::ConnectionsArg;
 use clap::Args;
 use openloop_http::Tls;
+use openloop_workload::traces::Trace;
 use openloop_workload::{Keys, Template};
 use std::path::{Path, PathBuf};
 
@@ -32,7 +33,8 @@ pub(crate) struct HttpArgs {
     pub(crate) keys: Option<Keys>,
 
     /// Several kinds of request, each with a weight, a URL, a body and fields to fill them: see
-    /// examples/mixes/web_shop.toml. A --header is sent with every kind that has none of that name
+    /// examples/mixes/web_shop.toml. With --arrivals trace:FILE the rows of the trace choose the kinds, where it has kinds
+    /// of these names. A --header is sent with every kind that has none of that name
     #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "body", "keys"], help_heading = "Request")]
     pub(crate) mix: Option<PathBuf>,
 
@@ -75,9 +77,9 @@ fn header(text: &str) -> Result<(String, String), String> {
 }
 
 impl HttpArgs {
-    /// The kinds of request, if there are several.
-    pub(crate) fn mix(&self) -> Result<Option<HttpMix>, String> {
-        let read = |file: &PathBuf| HttpMix::read(file, &self.header);
+    /// The kinds of request, if there are several; `trace` has a row for each request.
+    pub(crate) fn mix(&self, trace: Option<&Trace>) -> Result<Option<HttpMix>, String> {
+        let read = |file: &PathBuf| super::read_mix(file, &self.header, trace);
         self.mix.as_ref().map(read).transpose()
     }
 
@@ -230,7 +232,7 @@ mod tests {
         ] {
             let words = [url, "--header", "host: other.test:1", "--body", "{key}"];
             let keys = ["--keys", "uniform:5"];
-            let load = HttpLoad::new(&parse(&[&words[..], &keys].concat()).unwrap()).unwrap();
+            let load = HttpLoad::new(&parse(&[&words[..], &keys].concat()).unwrap(), None).unwrap();
             assert_eq!(load.endpoint(), endpoint, "{url}");
         }
     }
@@ -262,7 +264,7 @@ mod tests {
                 "8 threads",
             ),
         ] {
-            let failure = HttpLoad::new(&parse(words).unwrap()).unwrap_err();
+            let failure = HttpLoad::new(&parse(words).unwrap(), None).unwrap_err();
             assert_eq!(failure.status(), Status::Usage, "{words:?}");
             let message = failure.to_string();
             assert!(message.contains(named), "{words:?}: {message}");

@@ -1,21 +1,18 @@
 //! `--mix`: kinds of request from a file.
 
-use crate::kinds;
+use crate::kinds::{self, Kinds};
 use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, Request};
-use openloop_workload::mix::{FieldsSource, Picked};
-use openloop_workload::{Fields, Mix, Template};
+use openloop_workload::mix::FieldsSource;
+use openloop_workload::traces::Trace;
+use openloop_workload::{Fields, Keys, Template};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Kinds of request, as a file says them.
-#[derive(Debug)]
-pub(crate) struct HttpMix {
-    file: PathBuf,
-    mix: Mix<HttpKind>,
-}
+pub(crate) type HttpMix = Kinds<HttpKind>;
 
 /// What makes a request of one kind.
 #[derive(Debug)]
@@ -40,31 +37,30 @@ struct Table {
     fields: FieldsSource,
 }
 
-impl HttpMix {
-    /// The kinds in `file`, each of which also sends `headers` but for those that it has itself. Files of values are
-    /// beside the file.
-    ///
-    /// # Errors
-    /// All that can be told without knowing the server: the message has the file, the kind and the field.
-    pub(crate) fn read(file: &Path, headers: &[(String, String)]) -> Result<Self, String> {
-        let mix = kinds::read(file, |mut table: Table, folder| {
-            for (name, value) in headers {
-                let own = table
-                    .headers
-                    .keys()
-                    .any(|own| own.eq_ignore_ascii_case(name));
-                if !own {
-                    table.headers.insert(name.clone(), Template::new(value));
-                }
+/// The kinds in `file`, each of which also sends `headers` but for those that it has itself; see [`Kinds::read`].
+///
+/// # Errors
+/// All that can be told without knowing the server: the message has the file, the kind and the field.
+pub(crate) fn read(
+    file: &Path,
+    headers: &[(String, String)],
+    trace: Option<&Trace>,
+) -> Result<HttpMix, String> {
+    Kinds::read(file, trace, |mut table: Table, folder| {
+        for (name, value) in headers {
+            let own = table
+                .headers
+                .keys()
+                .any(|own| own.eq_ignore_ascii_case(name));
+            if !own {
+                table.headers.insert(name.clone(), Template::new(value));
             }
-            HttpKind::new(table, folder)
-        })?;
-        Ok(HttpMix {
-            file: file.to_owned(),
-            mix,
-        })
-    }
+        }
+        HttpKind::new(table, folder, trace)
+    })
+}
 
+impl HttpMix {
     /// The first request of each kind as it would be sent, to be checked by whoever knows the server.
     ///
     /// # Errors
@@ -74,13 +70,13 @@ impl HttpMix {
         seed: u64,
         mut check: impl FnMut(Request<Bytes>) -> Result<(), E>,
     ) -> Result<(), String> {
-        for kind in self.mix.kinds() {
+        for kind in self.mix().kinds() {
             let request = kind.payload().request(seed, 0);
             let checked = request
                 .map_err(|error| error.to_string())
                 .and_then(|request| check(request).map_err(|error| error.to_string()));
             checked.map_err(|why| {
-                let file = self.file.display();
+                let file = self.file().display();
                 let (name, url) = (kind.name(), kind.payload().url.text());
                 format!("{file}: the kind \"{name}\", url = \"{url}\": {why}")
             })?;
@@ -88,22 +84,15 @@ impl HttpMix {
         Ok(())
     }
 
-    /// The kind of request number `seq`.
-    pub(crate) fn pick(&self, seed: u64, seq: u64) -> Picked<'_, HttpKind> {
-        self.mix.pick(seed, seq)
-    }
-
-    pub(crate) fn mix(&self) -> &Mix<HttpKind> {
-        &self.mix
-    }
-
-    pub(crate) fn file(&self) -> &Path {
-        &self.file
+    /// The keys in the fields of all kinds.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Keys> {
+        let kinds = self.mix().kinds().iter();
+        kinds.flat_map(|kind| kinds::keys_of(&kind.payload().fields))
     }
 }
 
 impl HttpKind {
-    fn new(table: Table, folder: &Path) -> Result<Self, String> {
+    fn new(table: Table, folder: &Path, trace: Option<&Trace>) -> Result<Self, String> {
         let method = match (&table.method, &table.body) {
             (Some(method), _) => method.as_str(),
             (None, Some(_)) => "POST",
@@ -125,7 +114,7 @@ impl HttpKind {
             body: table.body.unwrap_or_else(|| Template::new("")),
             fields: table
                 .fields
-                .load(folder)
+                .load_with(folder, trace)
                 .map_err(|error| error.to_string())?,
         };
         kind.check()?;

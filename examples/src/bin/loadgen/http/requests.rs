@@ -99,11 +99,11 @@ impl Requests {
 
 impl Mixed {
     fn request(&self, client: &Http, seq: u64) -> Result<Request, CallError> {
-        let picked = self.mix.pick(self.seed, seq);
-        if let Some(Some(request)) = self.made.get(picked.index) {
+        let (index, kind) = self.mix.pick(self.seed, seq);
+        if let Some(Some(request)) = self.made.get(index) {
             return Ok(request.clone());
         }
-        Ok(client.request_from(picked.payload.request(self.seed, seq)?)?)
+        Ok(client.request_from(kind.payload().request(self.seed, seq)?)?)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::connections::ConnectionsArg;
 use clap::Args;
 use openloop_redis::{Script, Tls};
 use openloop_workload::Keys;
+use openloop_workload::traces::Trace;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -39,7 +40,8 @@ pub(crate) struct RedisArgs {
     #[arg(long, value_name = "LAW", help_heading = "Request")]
     pub(crate) keys: Option<Keys>,
 
-    /// Several kinds of request, each with a weight, a command and fields to fill it: see examples/mixes/cache.toml
+    /// Several kinds of request, each with a weight, a command and fields to fill it: see examples/mixes/cache.toml.
+    /// With --arrivals trace:FILE the rows of the trace choose the kinds, where it has kinds of these names
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "keys", "pipeline"], help_heading = "Request")]
     pub(crate) mix: Option<PathBuf>,
 
@@ -108,9 +110,10 @@ impl FromStr for Depth {
 }
 
 impl RedisArgs {
-    /// The kinds of request, if there are several.
-    pub(crate) fn mix(&self) -> Result<Option<RedisMix>, String> {
-        self.mix.as_deref().map(RedisMix::read).transpose()
+    /// The kinds of request, if there are several; `trace` has a row for each request.
+    pub(crate) fn mix(&self, trace: Option<&Trace>) -> Result<Option<RedisMix>, String> {
+        let read = |file| super::read_mix(file, trace);
+        self.mix.as_deref().map(read).transpose()
     }
 
     pub(crate) fn script(&self) -> Result<Option<Script>, String> {

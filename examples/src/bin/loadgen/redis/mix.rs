@@ -1,19 +1,16 @@
 //! `--mix`: kinds of request from a file.
 
 use super::command::{self, Command};
-use crate::kinds;
+use crate::kinds::{self, Kinds};
 use openloop_redis::{Request, RequestError};
 use openloop_workload::mix::FieldsSource;
-use openloop_workload::{Fields, Mix};
+use openloop_workload::traces::Trace;
+use openloop_workload::{Fields, Keys};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// Kinds of request, as a file says them.
-#[derive(Debug)]
-pub(crate) struct RedisMix {
-    pub(crate) file: PathBuf,
-    pub(crate) mix: Mix<RedisKind>,
-}
+pub(crate) type RedisMix = Kinds<RedisKind>;
 
 /// What makes a request of one kind.
 #[derive(Debug)]
@@ -33,23 +30,28 @@ struct Table {
     fields: FieldsSource,
 }
 
+/// The kinds in `file`; scripts are beside it. See [`Kinds::read`].
+///
+/// # Errors
+/// What is wrong, with the file, the kind and the field.
+pub(crate) fn read(file: &Path, trace: Option<&Trace>) -> Result<RedisMix, String> {
+    Kinds::read(file, trace, |table, folder| {
+        RedisKind::new(table, folder, trace)
+    })
+}
+
 impl RedisMix {
-    /// The kinds in `file`; scripts and files of values are beside it.
-    ///
-    /// # Errors
-    /// What is wrong, with the file, the kind and the field.
-    pub(crate) fn read(file: &Path) -> Result<Self, String> {
-        Ok(RedisMix {
-            file: file.to_owned(),
-            mix: kinds::read(file, RedisKind::new)?,
-        })
+    /// The keys in the fields of all kinds.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Keys> {
+        let kinds = self.mix().kinds().iter();
+        kinds.flat_map(|kind| kinds::keys_of(&kind.payload().fields))
     }
 }
 
 impl RedisKind {
-    fn new(table: Table, folder: &Path) -> Result<Self, String> {
+    fn new(table: Table, folder: &Path, trace: Option<&Trace>) -> Result<Self, String> {
         let script = table.script.map(|file| command::script(&folder.join(file)));
-        let fields = table.fields.load(folder);
+        let fields = table.fields.load_with(folder, trace);
         let kind = RedisKind {
             command: Command::parse(&table.command, script.transpose()?)?,
             fields: fields.map_err(|error| error.to_string())?,

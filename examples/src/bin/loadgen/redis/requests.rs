@@ -34,7 +34,7 @@ impl Requests {
     pub(crate) fn new(arguments: &RedisArgs, mix: Option<Arc<RedisMix>>) -> Result<Self, String> {
         let seed = arguments.load.schedule.seed;
         if let Some(mix) = mix {
-            let made = mix.mix.kinds().iter().map(|kind| {
+            let made = mix.mix().kinds().iter().map(|kind| {
                 let kind = kind.payload();
                 kind.is_constant()
                     .then(|| kind.request(seed, 0))
@@ -68,10 +68,10 @@ impl Requests {
             Requests::Same(request) => Ok(request.clone()),
             Requests::Each(each) => each.request(seq),
             Requests::Mixed(mix, seed, made) => {
-                let picked = mix.mix.pick(*seed, seq);
-                match made.get(picked.index) {
+                let (index, kind) = mix.pick(*seed, seq);
+                match made.get(index) {
                     Some(Some(request)) => Ok(request.clone()),
-                    _ => picked.payload.request(*seed, seq),
+                    _ => kind.payload().request(*seed, seq),
                 }
             }
         }

@@ -32,8 +32,8 @@ pub(super) fn sheet(keys: &Keys, caches: &[u64], show: &ShowArgs) -> Sheet {
     });
     let different = drawn.iter().collect::<HashSet<_>>().len();
     let mut all = vec![Figure::number(
-        "different keys",
-        keys.count() as f64,
+        format!("different keys, of {}", keys.count()),
+        None,
         different as f64,
     )];
     let mut notes = vec![

@@ -2,65 +2,68 @@
 
 use super::ShowArgs;
 use super::sheet::{Drawn, Figure, Rows, Section, Sheet};
-use crate::http::{HttpKind, HttpMix};
+use crate::arrivals;
+use crate::http::HttpKind;
 #[cfg(feature = "redis")]
 use crate::kinds;
-#[cfg(feature = "redis")]
-use crate::redis::RedisMix;
-use openloop_workload::Mix;
+use crate::kinds::Kinds;
+use openloop_workload::named;
+use openloop_workload::traces::Trace;
 use serde_json::Value;
 use std::path::Path;
 
-pub(super) fn sheet(file: &Path, show: &ShowArgs) -> Result<Sheet, String> {
+pub(super) fn sheet(file: &Path, trace: Option<&Path>, show: &ShowArgs) -> Result<Sheet, String> {
+    let trace = trace.map(rows).transpose()?;
+    let trace = trace.as_ref();
     #[cfg(feature = "redis")]
     if kinds::have(file, "command") {
-        let redis = RedisMix::read(file)?;
-        let columns = vec!["seq", "kind", "command"];
-        return of(file, show, &redis.mix, columns, |kind, seq| {
+        let kinds = crate::redis::read_mix(file, trace)?;
+        return of(&kinds, trace, show, vec!["command"], |kind, seq| {
             Ok(vec![kind.words(show.seed, seq).into()])
         });
     }
-    let http = HttpMix::read(file, &[])?;
-    http.check(show.seed, |_| Ok::<(), String>(()))?;
-    let columns = vec!["seq", "kind", "method", "url", "headers", "body"];
-    of(file, show, http.mix(), columns, |kind, seq| {
-        row(kind, show.seed, seq)
+    let kinds = crate::http::read_mix(file, &[], trace)?;
+    kinds.check(show.seed, |_| Ok::<(), String>(()))?;
+    let columns = vec!["method", "url", "headers", "body"];
+    of(&kinds, trace, show, columns, |kind, seq| {
+        http_row(kind, show.seed, seq)
     })
 }
 
-/// The kinds of `mix`, and requests as they would be sent: `row` shows number `seq`, of that kind.
+/// What `kinds` are, and requests as they would be sent: `row` has the `columns` of request number `seq`, of that kind.
 fn of<T>(
-    file: &Path,
+    kinds: &Kinds<T>,
+    trace: Option<&Trace>,
     show: &ShowArgs,
-    mix: &Mix<T>,
     columns: Vec<&'static str>,
     row: impl Fn(&T, u64) -> Result<Vec<Value>, String>,
 ) -> Result<Sheet, String> {
+    // Of a trace each row is drawn once.
+    let rows = trace.map_or(u64::MAX, |trace| trace.len() as u64);
+    let (all, shown) = (show.draws.min(rows), show.count().min(rows));
+    let mix = kinds.mix();
     let mut counts = vec![0_u64; mix.kinds().len()];
     let mut works = vec![0.0; mix.kinds().len()];
     let mut drawn_work = Vec::new();
-    for seq in 0..show.draws {
-        let kind = mix.pick(show.seed, seq).index;
-        counts[kind] += 1;
-        if let Some(work) = mix.work(show.seed, seq) {
-            works[kind] += work;
+    for seq in 0..all {
+        let (place, kind) = kinds.pick(show.seed, seq);
+        counts[place] += 1;
+        if let Some(demand) = kind.demand() {
+            let work = demand.value(named(show.seed, "demand"), seq);
+            works[place] += work;
             drawn_work.push(work);
         }
     }
     let total: f64 = works.iter().sum();
     let shares = mix.shares();
     let requests = shares.iter().zip(&counts).map(|(share, &count)| {
-        Figure::share(
-            share.name,
-            share.of_requests,
-            count as f64 / show.draws as f64,
-        )
+        Figure::share(share.name, share.of_requests, count as f64 / all as f64)
     });
     let mut sections = vec![Section {
         title: "share of the requests",
         figures: requests.collect(),
     }];
-    let mut notes = Vec::new();
+    let mut notes = vec![format!("kinds are chosen {}", kinds.chosen())];
     match mix.demand() {
         Some(demand) => {
             let of_work = shares.iter().zip(&works).map(|(share, work)| {
@@ -103,32 +106,38 @@ fn of<T>(
             "the work is unknown: give each kind a demand to see its shares and C_v".to_owned(),
         ),
     }
-    let rows = (0..show.count()).map(|seq| {
-        let picked = mix.pick(show.seed, seq);
-        let mut cells = vec![seq.into(), picked.name.into()];
-        cells.extend(
-            row(picked.payload, seq)
-                .map_err(|why| format!("{}: request {seq}: {why}", picked.name))?,
-        );
-        Ok(cells)
+    let rows = (0..shown).map(|seq| {
+        let (_, kind) = kinds.pick(show.seed, seq);
+        let cells = row(kind.payload(), seq)
+            .map_err(|why| format!("{}: request {seq}: {why}", kind.name()))?;
+        Ok([vec![seq.into(), kind.name().into()], cells].concat())
     });
     Ok(Sheet {
-        sampler: file.display().to_string(),
+        sampler: kinds.file().display().to_string(),
         drawn: Some(Drawn {
             seed: show.seed,
-            draws: show.draws,
+            draws: all,
         }),
         sections,
         notes,
         sample: Rows {
-            columns,
+            columns: [vec!["seq", "kind"], columns].concat(),
             rows: rows.collect::<Result<_, String>>()?,
         },
         ..Sheet::default()
     })
 }
 
-fn row(kind: &HttpKind, seed: u64, seq: u64) -> Result<Vec<Value>, String> {
+/// The rows of a trace in order of time.
+fn rows(file: &Path) -> Result<Trace, String> {
+    let trace = arrivals::read(file)?.into_trace().sorted();
+    if trace.is_empty() {
+        return Err(format!("{}: the trace has no row", file.display()));
+    }
+    Ok(trace)
+}
+
+fn http_row(kind: &HttpKind, seed: u64, seq: u64) -> Result<Vec<Value>, String> {
     let request = kind.request(seed, seq).map_err(|error| error.to_string())?;
     let headers = request
         .headers()
