@@ -72,6 +72,7 @@ mod limits;
 mod plan;
 mod plan_error;
 mod preflight;
+pub mod problem;
 mod protocol_error;
 mod regression;
 mod replicas;

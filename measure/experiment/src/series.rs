@@ -128,11 +128,14 @@ impl fmt::Display for Sections {
 
 impl Series {
     pub(crate) fn of<'a>(windows: impl IntoIterator<Item = &'a Section>, metric: &Metric) -> Self {
-        let sections: Vec<_> = windows
-            .into_iter()
-            .map(|window| metric.of(window))
-            .collect();
-        Series::new(sections, Sections::Windows)
+        let sections = windows.into_iter().map(|window| metric.of(window));
+        Series::of_windows(sections.collect())
+    }
+
+    /// Of what was measured in each window: as a report keeps it, or merged.
+    #[must_use]
+    pub fn of_windows(windows: Vec<Population>) -> Self {
+        Series::new(windows, Sections::Windows)
     }
 
     fn new(sections: Vec<Population>, by: Sections) -> Self {
@@ -173,6 +176,23 @@ impl Series {
             }
         }
         windows
+    }
+
+    /// Of what was measured in the whole steady phase, where its windows are not known: there are no intervals then.
+    #[must_use]
+    pub fn of_whole(whole: Population) -> Self {
+        Series {
+            whole,
+            sections: Vec::new(),
+            by: Sections::Windows,
+        }
+    }
+
+    /// The windows of the steady phase, in order, or the runs that [intervals](Series::sections) rest on; empty where they
+    /// are not known.
+    #[must_use]
+    pub fn windows(&self) -> &[Population] {
+        &self.sections
     }
 
     /// The whole steady phase.

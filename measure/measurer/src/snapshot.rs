@@ -4,7 +4,10 @@ use crate::kind::slot;
 use crate::ledger::Ledger;
 use crate::store::Store;
 use crate::timeline::{Interval, Stretch};
-use crate::{Counts, Course, Kind, Kinds, Layout, Outcome, Phase, Quantile, Section, Slow};
+use crate::{
+    Counts, Course, Kind, Kinds, Layout, Outcome, Phase, Population, Quantile, Section, Slow,
+};
+use openloop_sched::Offset;
 use std::time::Duration;
 
 /// Everything that was recorded, at one instant.
@@ -159,6 +162,12 @@ impl Snapshot {
     #[must_use]
     pub fn slowest(&self) -> Vec<Slow> {
         self.store.slowest.sorted()
+    }
+
+    /// The responses of each interval of the timeline in which any arrival was intended, with its first instant and the
+    /// first after it.
+    pub fn responses(&self) -> impl Iterator<Item = (Offset, Offset, Population)> + '_ {
+        self.store.timeline.responses()
     }
 
     /// Mean number in flight over the steady phase, twice: by the gauge that counts every dispatch and every

@@ -41,7 +41,7 @@ impl Store {
             steady,
             windows: vec![Section::of_kinds(kinds.len()); WINDOWS],
             ledgers: vec![Ledger::new(&layout); kinds.len() + 1],
-            timeline: Timeline::new(INTERVAL),
+            timeline: Timeline::new(INTERVAL, &layout),
             slowest: Slowest::default(),
             stays_ns: 0,
             layout,

@@ -42,7 +42,7 @@
 //! # Every step
 //! is a whole lifecycle with a seed of its own, derived from that of the plan, and so with arrivals, requests and a
 //! [nonce](crate::Plan::nonce) of its own: what the service remembers of one step is no help in the next. A sweep ends
-//! where the service is saturated: the backlog grows, or less is served than at a low rate.
+//! where the service is saturated: the backlog grows, or less is served than at a low rate; and where a run is stopped.
 
 mod capacity;
 mod curve;
@@ -69,7 +69,7 @@ use search::{Next, Search, Tried};
 use std::time::Duration;
 use steps::Steps;
 
-/// Runs at a rate of a list that may not be believed, before the next rate.
+/// How many runs at a rate of a list may not be believed before it is left.
 const TRIES: usize = 2;
 
 /// Which rates are tried, and until when.
@@ -77,6 +77,7 @@ const TRIES: usize = 2;
 #[must_use = "a sweep is made by run()"]
 pub struct Sweep {
     rates: Rates,
+    runs: usize,
     floor: Option<Floor>,
     counted: Option<Counted>,
 }
@@ -130,9 +131,17 @@ impl Sweep {
     fn of(rates: Rates) -> Self {
         Sweep {
             rates,
+            runs: 1,
             floor: None,
             counted: None,
         }
+    }
+
+    /// How often each rate of a list is measured, each time in a lifecycle of its own; without it once. A search repeats
+    /// by itself what it needs to know better.
+    pub fn runs(mut self, runs: usize) -> Self {
+        self.runs = runs;
+        self
     }
 
     /// The floor of the service, for the knee, the cliff, and bounds that are multiples of it.
@@ -213,7 +222,9 @@ impl Sweep {
                 let mut points = Vec::new();
                 for rate in rates {
                     let mut point = steps.point(rate)?;
-                    while !point.is_valid() && point.dismissed().len() < TRIES && !steps.interrupted
+                    while point.runs().len() < self.runs
+                        && point.dismissed().len() < TRIES
+                        && !steps.interrupted
                     {
                         let run = steps.make(&point, steady, &mut trial).await?;
                         let believed = run.validity().is_valid();
@@ -271,6 +282,11 @@ impl Sweep {
 
     fn check(&self) -> Result<(), ProtocolError> {
         let refuse = |why: String| Err(ProtocolError::Options(why));
+        if self.runs == 0 {
+            return refuse(
+                "a sweep of 0 runs at each rate measures nothing: give at least 1".to_owned(),
+            );
+        }
         if let Some(unit) = &self.counted
             && !(unit.per_request.is_finite() && unit.per_request > 0.0)
         {
