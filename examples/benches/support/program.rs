@@ -31,12 +31,12 @@ pub(crate) fn run(command: &mut Command) -> Result<Finished> {
     })
 }
 
-/// A run of loadgen against `url`, of which all but the steady phase is left out; with its report.
+/// A run of loadgen against `url` over HTTP, of which all but the steady phase is left out; with its report.
 pub(crate) fn loadgen(url: &str, steady: Duration, flags: &[&str]) -> Result<(Finished, Value)> {
     loadgen_of("http", url, steady, flags)
 }
 
-/// The same of another protocol.
+/// The same over another protocol.
 pub(crate) fn loadgen_of(
     protocol: &str,
     url: &str,

@@ -13,6 +13,8 @@ mod mixes;
 mod postgres;
 mod preview;
 mod problems;
+#[cfg(feature = "redis")]
+mod redis;
 mod refusals;
 mod reports;
 mod runs;

@@ -169,9 +169,5 @@ fn what_the_server_does_not_understand_is_known_before_anything_is_sent() {
     let away = run("postgres postgres://u:secret@127.0.0.1:1/d --query SELECT --rate 1");
     assert_status(&away, 4);
     assert!(!stderr(&away).contains("secret"), "{}", stderr(&away));
-    assert!(
-        stderr(&away).contains("u:***@127.0.0.1"),
-        "{}",
-        stderr(&away)
-    );
+    assert!(stderr(&away).contains("***@127.0.0.1"), "{}", stderr(&away));
 }

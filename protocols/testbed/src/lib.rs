@@ -15,6 +15,8 @@
 //! | Is a bad certificate refused? | [`tls`](HttpServerBuilder::tls) with a [`Certificate`] |
 //! | Was sent what was asked? | [`record_requests`](HttpServerBuilder::record_requests) |
 //!
+//! Where the real thing can be had, it is used: [`Redis`] and [`RedisCluster`] start servers of their own and stop them.
+//!
 //! On Linux, `control` is the opposite: a bare generator, to see what the machine itself makes of a
 //! schedule.
 //!
@@ -46,6 +48,7 @@ mod log;
 mod pgbouncer;
 #[cfg(unix)]
 mod postgres;
+mod redis;
 mod request;
 mod server;
 mod service;
@@ -66,6 +69,7 @@ pub use log::Served;
 pub use pgbouncer::PgBouncer;
 #[cfg(unix)]
 pub use postgres::{Postgres, PostgresBuilder};
+pub use redis::{Redis, RedisCluster};
 pub use request::{RecordedRequest, SEQUENCE_HEADER};
 pub use server::HttpServer;
 pub use service::Service;

@@ -9,18 +9,18 @@ use crate::capacity::CapacityArgs;
 use crate::exit;
 #[cfg(feature = "http")]
 use crate::http::HttpArgs;
+use crate::kinds;
 #[cfg(feature = "postgres")]
 use crate::postgres::PostgresArgs;
-use crate::protocol::Connecting;
+#[cfg(feature = "redis")]
+use crate::redis::RedisArgs;
 use crate::report::ReportArgs;
 use crate::sample::SampleArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use openloop_experiment::{OnFailure, Slo, TimeoutFrom, Validity};
-use openloop_net::Tls;
 use openloop_sched::{Bursts, Precision, Profile, Rate, parse_duration};
 use openloop_workload::values::Source;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 /// Loads a service and says what its users would have waited.
@@ -40,12 +40,12 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Load an HTTP service: loadgen http http://127.0.0.1:8080/ --rate 2000
     #[cfg(feature = "http")]
-    #[command(after_help = format!("{KEYS}\n\n{}", exit::HELP))]
+    #[command(after_help = format!("{}\n\n{}", kinds::KEYS, exit::HELP))]
     Http(Box<HttpArgs>),
 
     /// Load a PostgreSQL server: loadgen postgres postgres://user@127.0.0.1/db --query 'SELECT 1' --rate 2000
     #[cfg(feature = "postgres")]
-    #[command(after_help = format!("{KEYS}\n\n{}", exit::HELP))]
+    #[command(after_help = format!("{}\n\n{}", kinds::KEYS, exit::HELP))]
     Postgres(Box<PostgresArgs>),
 
     /// Print a problem statement to fill in: loadgen problem --template web
@@ -54,6 +54,11 @@ pub(crate) enum Command {
     /// Show, merge or compare reports and interval logs: loadgen report run.json --html run.html
     #[command(after_help = crate::report::HELP)]
     Report(Box<ReportArgs>),
+    /// Load a Redis server or cluster: loadgen redis redis://127.0.0.1:6379 --command "GET key:{key}" --keys uniform:1e6
+    /// --rate 5000
+    #[cfg(feature = "redis")]
+    #[command(after_help = format!("{}\n\n{}", kinds::KEYS, exit::HELP))]
+    Redis(Box<RedisArgs>),
 
     /// Show what a sampler draws before it is used: loadgen sample keys zipf:1e6:0.99
     Sample(Box<SampleArgs>),
@@ -101,77 +106,6 @@ pub(crate) struct LoadArgs {
     pub(crate) experiment: ExperimentArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-}
-
-/// `--connections`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ConnectionsArg {
-    Fixed(usize),
-    PerInFlight,
-}
-
-impl ConnectionsArg {
-    /// How connections come about, unless each request has one of its own.
-    pub(crate) fn connecting(self, per_request: bool) -> Connecting {
-        match (per_request, self) {
-            (true, _) => Connecting::PerRequest,
-            (false, ConnectionsArg::PerInFlight) => Connecting::PerInFlight,
-            (false, ConnectionsArg::Fixed(size)) => Connecting::Pool(size),
-        }
-    }
-
-    /// Whether each thread has a connection.
-    pub(crate) fn check(self, threads: usize, per_request: bool) -> Result<(), String> {
-        match self {
-            ConnectionsArg::Fixed(size) if !per_request && size < threads => Err(format!(
-                "each of the {threads} threads needs a connection, and there are {size}: give more --connections"
-            )),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl FromStr for ConnectionsArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "per-in-flight" {
-            return Ok(ConnectionsArg::PerInFlight);
-        }
-        match text.parse() {
-            Ok(0) => Err("a pool of 0 connections serves nothing: give at least 1".to_owned()),
-            Ok(size) => Ok(ConnectionsArg::Fixed(size)),
-            Err(_) => Err("write a number, such as 50, or per-in-flight".to_owned()),
-        }
-    }
-}
-
-/// Whom to trust under TLS.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Connections")]
-pub(crate) struct TrustArgs {
-    /// Trusts the certificates of this PEM file and no others
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ca: Option<PathBuf>,
-
-    /// Takes any certificate: for test servers only
-    #[arg(long, conflicts_with = "ca")]
-    pub(crate) insecure: bool,
-}
-
-impl TrustArgs {
-    /// The certificates to trust; `None` for those of this machine.
-    pub(crate) fn tls(&self) -> Result<Option<Tls>, String> {
-        if self.insecure {
-            return Ok(Some(Tls::insecure_accept_any_certificate()));
-        }
-        let Some(file) = &self.ca else {
-            return Ok(None);
-        };
-        std::fs::read_to_string(file)
-            .map(|pem| Some(Tls::roots_from_pem(pem)))
-            .map_err(|error| format!("{} cannot be read: {error}", file.display()))
-    }
 }
 
 /// When requests start.
@@ -387,16 +321,3 @@ impl OutputArgs {
         self.preview || self.preview_arrivals.is_some()
     }
 }
-
-/// The laws of `--keys`, for `--help`.
-pub(crate) const KEYS: &str = "\
-Keys are the whole numbers from 1 to N, which may be written as 1e6:
-  uniform:N                  all equally often, at random
-  sequential:N               in turn, again and again
-  zipf:N:S                   few hot and many cold: key k as often as 1/k^S, zipf:1e6:0.99
-  zipf:N:SHARE/TOP           the same by what it does: zipf:1e6:80/20 is 80 % of the requests on 20 % of the keys
-  hotspot:N:HOT:SHARE        the fraction HOT of the keys takes the fraction SHARE of the requests: hotspot:1e6:0.2:0.8
-  latest:N:S:INSERTS         the newest are the hottest, and each request brings INSERTS new ones: latest:1e6:0.99:0.05
-  LAW:drift=STEP/EVERY       the hot keys move on by STEP after every EVERY requests: zipf:1e6:0.99:drift=10/5000
-  LAW:scrambled              the hot keys lie anywhere, not at the beginning; after a drift; =SEED for other places
-See what they are before the run: loadgen sample keys zipf:1e6:0.99";

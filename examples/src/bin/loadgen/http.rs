@@ -5,12 +5,13 @@ mod mix;
 mod requests;
 
 pub(crate) use args::HttpArgs;
-pub(crate) use mix::HttpMix;
+pub(crate) use mix::{HttpKind, HttpMix, read as read_mix};
 
 use crate::arrivals::Replay;
+use crate::connections::{ConnectionsArg, HEALTH};
 use crate::exit::Failure;
-use crate::protocol::{Connecting, HEALTH, PROBES, Protocol, refuse_order, set_up_limit, share};
-use crate::shares;
+use crate::kinds;
+use crate::protocol::{Connecting, Protocol, share};
 use ::http::Uri;
 use bytes::Bytes;
 use openloop_experiment::drive::ShardOf;
@@ -21,6 +22,9 @@ use openloop_sched::Ticket;
 use requests::{CallError, Requests};
 use std::future::Future;
 use std::sync::Arc;
+
+/// How many no-ops tell the round trip.
+const PROBES: usize = 25;
 
 /// An HTTP service, and what is asked of it.
 #[derive(Debug)]
@@ -38,20 +42,16 @@ impl HttpLoad {
     /// When the flags do not make a request: all that can be told without a connection.
     pub(crate) fn new(arguments: &HttpArgs, replay: Option<&Replay>) -> Result<Self, Failure> {
         arguments.check().map_err(Failure::Usage)?;
-        // A trace has a row for each arrival, and not for the later requests of a session.
-        let is_open = arguments.load.schedule.sessions.is_none();
-        let trace = replay.and_then(|replay| replay.rows.as_ref());
-        let trace = trace.filter(|_| is_open);
+        let trace = kinds::rows(replay, &arguments.load);
         let mix = arguments.mix(trace).map_err(Failure::Usage)?;
-        if !is_open {
-            let of_mix = mix.iter().flat_map(HttpMix::keys);
-            refuse_order(arguments.keys.iter().chain(of_mix)).map_err(Failure::Usage)?;
-        }
+        let keys = mix.iter().flat_map(HttpMix::keys);
+        let keys = arguments.keys.iter().chain(keys);
+        kinds::check_order(keys, &arguments.load).map_err(Failure::Usage)?;
         let mut load = HttpLoad {
             arguments: arguments.clone(),
             host: String::new(),
             port: 0,
-            tls: arguments.trust.tls().map_err(Failure::Usage)?,
+            tls: arguments.tls().map_err(Failure::Usage)?,
             mix: mix.map(Arc::new),
         };
         let client = load.client(load.connections(1)).map_err(Failure::usage)?;
@@ -146,24 +146,16 @@ impl Protocol for HttpLoad {
 
     fn describe(&self) -> String {
         let arguments = &self.arguments;
-        let connections = self.connecting();
+        let connections = self.connecting().shown();
         let Some(mix) = &self.mix else {
             let (method, url) = (arguments.method(), &arguments.url);
             return format!("{method} {url} over {connections}");
         };
-        let head = format!(
-            "the kinds of request in {}, {}, to {} over {connections}",
-            mix.file().display(),
-            mix.chosen(),
-            arguments.url
-        );
-        let lines = std::iter::once(head).chain(shares::table(mix.mix()));
-        lines.collect::<Vec<_>>().join("\n")
+        mix.describe(&format!("to {} over {connections}", arguments.url))
     }
 
     fn kinds(&self) -> Vec<&str> {
-        let mix = self.mix.iter().flat_map(|mix| mix.mix().kinds());
-        mix.map(openloop_workload::mix::Kind::name).collect()
+        self.mix.iter().flat_map(|mix| mix.names()).collect()
     }
 
     fn kind(&self, seq: u64) -> Option<usize> {
@@ -172,10 +164,14 @@ impl Protocol for HttpLoad {
     }
 
     fn connecting(&self) -> Connecting {
-        let arguments = &self.arguments;
-        arguments
-            .connections
-            .connecting(arguments.connect_per_request)
+        match (
+            self.arguments.connect_per_request,
+            self.arguments.connections,
+        ) {
+            (true, _) => Connecting::PerRequest,
+            (false, ConnectionsArg::PerInFlight) => Connecting::PerInFlight,
+            (false, ConnectionsArg::Fixed(size)) => Connecting::Pool(size),
+        }
     }
 
     async fn connect(self: Arc<Self>, shard: ShardOf) -> Result<impl Work, Failure> {
@@ -186,10 +182,12 @@ impl Protocol for HttpLoad {
         let client = self
             .client(self.connections(size))
             .map_err(Failure::usage)?;
-        let limit = set_up_limit(self.connecting());
-        match tokio::time::timeout(limit, client.prepare()).await {
+        match tokio::time::timeout(self.connecting().set_up_limit(), client.prepare()).await {
             Ok(prepared) => prepared.map_err(|error| self.blame(&error))?,
-            Err(_) => return Err(self.unreachable(format!("no connection within {limit:?}"))),
+            Err(_) => {
+                let limit = self.connecting().set_up_limit();
+                return Err(self.unreachable(format!("no connection within {limit:?}")));
+            }
         }
         let requests = self.requests(&client).map_err(Failure::usage)?;
         let work = move |ticket: Ticket| {

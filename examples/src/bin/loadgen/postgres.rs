@@ -7,11 +7,13 @@ mod sql;
 
 pub(crate) use args::PostgresArgs;
 
+use crate::arrivals::Replay;
 use crate::command::without_password;
+use crate::connections::{ConnectionsArg, HEALTH};
 use crate::exit::Failure;
-use crate::protocol::{
-    Connecting, HEALTH, Observed, PROBES, Protocol, refuse_order, set_up_limit, share, steady,
-};
+use crate::kinds;
+use crate::protocol::{Connecting, Observed, Protocol, share, steady};
+use mix::SqlMix;
 use openloop_experiment::drive::{Monitor, ShardOf};
 use openloop_experiment::{Rtt, Work, labelled};
 use openloop_measurer::{Kind, Operation};
@@ -20,6 +22,9 @@ use openloop_sched::Ticket;
 use requests::Requests;
 use std::future::Future;
 use std::sync::Arc;
+
+/// How many no-ops tell the round trip.
+const PROBES: usize = 25;
 
 /// A PostgreSQL server, and what is asked of it.
 #[derive(Debug)]
@@ -35,26 +40,21 @@ pub(crate) struct PostgresLoad {
 impl PostgresLoad {
     /// # Errors
     /// When the flags do not make a request: all that can be told without a connection.
-    pub(crate) fn new(arguments: &PostgresArgs) -> Result<Self, Failure> {
+    pub(crate) fn new(arguments: &PostgresArgs, replay: Option<&Replay>) -> Result<Self, Failure> {
         arguments.check().map_err(Failure::Usage)?;
+        let trace = kinds::rows(replay, &arguments.load);
         let mut load = PostgresLoad {
             arguments: arguments.clone(),
             target: without_password(&arguments.dsn),
-            requests: Requests::new(arguments).map_err(Failure::Usage)?,
+            requests: Requests::new(arguments, trace).map_err(Failure::Usage)?,
             host: String::new(),
             port: 0,
         };
-        if arguments.load.schedule.sessions.is_some() {
-            let of_mix = load.requests.mix().into_iter().flat_map(mix::SqlMix::keys);
-            refuse_order(arguments.keys.iter().chain(of_mix)).map_err(Failure::Usage)?;
-        }
+        let of_mix = load.requests.mix().into_iter().flat_map(SqlMix::keys);
+        let keys = arguments.keys.iter().chain(of_mix);
+        kinds::check_order(keys, &arguments.load).map_err(Failure::Usage)?;
         let is_shared = arguments.pipeline > 1;
-        if is_shared
-            && load
-                .requests
-                .mix()
-                .is_some_and(mix::SqlMix::has_transactions)
-        {
+        if is_shared && load.requests.mix().is_some_and(SqlMix::has_transactions) {
             return Err(Failure::Usage(args::NO_TRANSACTION.to_owned()));
         }
         let client = load.client(None)?;
@@ -125,43 +125,43 @@ impl Protocol for PostgresLoad {
 
     fn describe(&self) -> String {
         let arguments = &self.arguments;
-        let (what, below) = match (self.requests.mix(), arguments.query.as_slice()) {
-            (Some(mix), _) => mix.describe(),
-            (None, [one]) => (one.clone(), Vec::new()),
-            (None, several) => (
-                format!("a transaction of {} statements", several.len()),
-                Vec::new(),
-            ),
-        };
         let depth = match arguments.pipeline {
             1 => String::new(),
             depth => format!(", {depth} requests on each"),
         };
-        let (target, connections) = (&self.target, self.connecting());
-        let head = format!("{what} at {target} over {connections}{depth}");
-        let lines = std::iter::once(head).chain(below);
-        lines.collect::<Vec<_>>().join("\n")
+        let (target, connections) = (&self.target, self.connecting().shown());
+        let to = format!("at {target} over {connections}{depth}");
+        match (self.requests.mix(), arguments.query.as_slice()) {
+            (Some(mix), _) => mix.describe(&to),
+            (None, [one]) => format!("{one} {to}"),
+            (None, several) => format!("a transaction of {} statements {to}", several.len()),
+        }
     }
 
     fn kinds(&self) -> Vec<&str> {
-        let mix = self.requests.mix();
-        mix.map(mix::SqlMix::names).unwrap_or_default()
+        self.requests
+            .mix()
+            .into_iter()
+            .flat_map(SqlMix::names)
+            .collect()
     }
 
     fn kind(&self, seq: u64) -> Option<usize> {
-        Some(self.requests.mix()?.index(self.seed(), seq))
+        Some(self.requests.mix()?.pick(self.seed(), seq).0)
     }
 
     fn connecting(&self) -> Connecting {
         let arguments = &self.arguments;
-        arguments
-            .connections
-            .connecting(arguments.connect_per_request)
+        match (arguments.connect_per_request, arguments.connections) {
+            (true, _) => Connecting::PerRequest,
+            (false, ConnectionsArg::PerInFlight) => Connecting::PerInFlight,
+            (false, ConnectionsArg::Fixed(size)) => Connecting::Pool(size),
+        }
     }
 
     async fn connect(self: Arc<Self>, shard: ShardOf) -> Result<impl Work, Failure> {
         let client = self.client(Some(shard))?;
-        self.prepare(&client, set_up_limit(self.connecting()))
+        self.prepare(&client, self.connecting().set_up_limit())
             .await?;
         let load = Arc::clone(&self);
         let work = move |ticket: Ticket| {

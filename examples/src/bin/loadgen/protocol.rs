@@ -4,19 +4,10 @@ use crate::exit::Failure;
 use openloop_experiment::drive::{Monitor, ShardOf};
 use openloop_experiment::{Rtt, Work};
 use openloop_sched::Offset;
-use openloop_workload::Keys;
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long opening connections may take before the run, and how much longer for each of them.
-const SET_UP: Duration = Duration::from_secs(10);
-const SET_UP_EACH: Duration = Duration::from_millis(10);
-/// How long the target may take to accept a connection after the drain.
-pub(crate) const HEALTH: Duration = Duration::from_secs(5);
-/// How many no-ops tell the round trip.
-pub(crate) const PROBES: usize = 25;
 /// How often the beginning of a run is looked for while it is being set up.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -94,27 +85,6 @@ async fn until(run: Monitor, at: Offset) {
     }
 }
 
-/// Refuses keys whose place in time is the number of their request, which in sessions it is not.
-pub(crate) fn refuse_order<'a>(keys: impl IntoIterator<Item = &'a Keys>) -> Result<(), String> {
-    match keys.into_iter().find(|keys| keys.is_ordered()) {
-        None => Ok(()),
-        Some(keys) => Err(format!(
-            "the keys {keys} follow the order of requests, and those of --sessions have none before they are sent: take uniform, zipf or hotspot keys without a drift"
-        )),
-    }
-}
-
-/// How long opening the connections before a run may take.
-pub(crate) fn set_up_limit(connecting: Connecting) -> Duration {
-    match connecting {
-        Connecting::Pool(size) => {
-            let size = u32::try_from(size).unwrap_or(u32::MAX);
-            SET_UP + SET_UP_EACH.saturating_mul(size)
-        }
-        _ => SET_UP,
-    }
-}
-
 /// How a protocol's connections come about: what the machine must be able to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Connecting {
@@ -124,17 +94,6 @@ pub(crate) enum Connecting {
     PerRequest,
     /// As many as there are requests in flight.
     PerInFlight,
-}
-
-impl fmt::Display for Connecting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Connecting::Pool(1) => f.write_str("1 connection"),
-            Connecting::Pool(size) => write!(f, "{size} connections"),
-            Connecting::PerRequest => f.write_str("a new connection for each request"),
-            Connecting::PerInFlight => f.write_str("a connection for each request in flight"),
-        }
-    }
 }
 
 /// The part of `total` that falls to one shard: parts differ by at most one, and add up.

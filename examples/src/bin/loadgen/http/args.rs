@@ -1,9 +1,11 @@
 //! The flags of `loadgen http`.
 
 use super::HttpMix;
-use crate::cli::{ConnectionsArg, LoadArgs, TrustArgs};
+use crate::cli::LoadArgs;
+use crate::connections::ConnectionsArg;
 use crate::output;
 use clap::Args;
+use openloop_http::Tls;
 use openloop_workload::traces::Trace;
 use openloop_workload::{Keys, Template};
 use std::path::{Path, PathBuf};
@@ -56,8 +58,13 @@ pub(crate) struct HttpArgs {
     #[arg(long, help_heading = "Connections")]
     pub(crate) http2: bool,
 
-    #[command(flatten)]
-    pub(crate) trust: TrustArgs,
+    /// Trusts the certificates of this PEM file and no others
+    #[arg(long, value_name = "FILE", help_heading = "Connections")]
+    pub(crate) ca: Option<PathBuf>,
+
+    /// Takes any certificate: for test servers only
+    #[arg(long, conflicts_with = "ca", help_heading = "Connections")]
+    pub(crate) insecure: bool,
 
     #[command(flatten)]
     pub(crate) load: LoadArgs,
@@ -99,7 +106,7 @@ impl HttpArgs {
 
     /// The kinds of request, if there are several; `trace` has a row for each request.
     pub(crate) fn mix(&self, trace: Option<&Trace>) -> Result<Option<HttpMix>, String> {
-        let read = |file: &PathBuf| HttpMix::read(file, &self.header, trace);
+        let read = |file: &PathBuf| super::read_mix(file, &self.header, trace);
         self.mix.as_ref().map(read).transpose()
     }
 
@@ -112,11 +119,18 @@ impl HttpArgs {
         }
     }
 
+    /// The certificates to trust; `None` for those of this machine.
+    pub(crate) fn tls(&self) -> Result<Option<Tls>, String> {
+        crate::connections::tls(self.ca.as_deref(), self.insecure)
+    }
+
     /// What the flags must be together.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.check_url()?;
-        self.connections
-            .check(self.load.schedule.threads, self.connect_per_request)?;
+        let threads = self.load.schedule.threads;
+        if !self.connect_per_request {
+            self.connections.check(threads)?;
+        }
         if let Some(mix) = &self.mix {
             return self.check_server_alone(mix);
         }

@@ -1,6 +1,7 @@
 //! The flags of `loadgen postgres`.
 
-use crate::cli::{ConnectionsArg, LoadArgs, TrustArgs};
+use crate::cli::LoadArgs;
+use crate::connections::ConnectionsArg;
 use clap::Args;
 use openloop_postgres::Tls;
 use openloop_workload::Keys;
@@ -29,7 +30,8 @@ pub(crate) struct PostgresArgs {
     pub(crate) keys: Option<Keys>,
 
     /// Several kinds of request, each with a weight, a query or the queries of a transaction, and fields that are its
-    /// parameters: see examples/mixes/bank.toml
+    /// parameters: see examples/mixes/bank.toml. With --arrivals trace:FILE the rows of the trace choose the kinds, where
+    /// it has kinds of these names
     #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "keys", "simple"], help_heading = "Request")]
     pub(crate) mix: Option<PathBuf>,
 
@@ -67,8 +69,13 @@ pub(crate) struct PostgresArgs {
     #[arg(long, conflicts_with = "connections", help_heading = "Connections")]
     pub(crate) connect_per_request: bool,
 
-    #[command(flatten)]
-    pub(crate) trust: TrustArgs,
+    /// Trusts the certificates of this PEM file and no others
+    #[arg(long, value_name = "FILE", help_heading = "Connections")]
+    pub(crate) ca: Option<PathBuf>,
+
+    /// Takes any certificate: for test servers only
+    #[arg(long, conflicts_with = "ca", help_heading = "Connections")]
+    pub(crate) insecure: bool,
 
     #[command(flatten)]
     pub(crate) load: LoadArgs,
@@ -98,7 +105,7 @@ impl PostgresArgs {
 
     /// The certificates to trust; `None` for those of this machine.
     pub(crate) fn tls(&self) -> Result<Option<Tls>, String> {
-        self.trust.tls()
+        crate::connections::tls(self.ca.as_deref(), self.insecure)
     }
 
     /// What the flags must be together.
@@ -106,8 +113,9 @@ impl PostgresArgs {
         if self.query.is_empty() && self.mix.is_none() {
             return Err("what is asked is not said: give --query SQL, or --mix FILE".to_owned());
         }
-        self.connections
-            .check(self.load.schedule.threads, self.connect_per_request)?;
+        if !self.connect_per_request {
+            self.connections.check(self.load.schedule.threads)?;
+        }
         let is_pool =
             matches!(self.connections, ConnectionsArg::Fixed(_)) && !self.connect_per_request;
         if self.line.is_some() && !is_pool {
@@ -142,7 +150,7 @@ mod tests {
         let Command::Postgres(arguments) = cli.command else {
             panic!("{cli:?}");
         };
-        PostgresLoad::new(&arguments).map_err(|failure| {
+        PostgresLoad::new(&arguments, None).map_err(|failure| {
             assert_eq!(failure.status(), Status::Usage);
             failure.to_string()
         })
@@ -219,11 +227,11 @@ mod tests {
     #[test]
     fn a_password_is_not_shown() {
         let load = load(&[DSN, "--query", "SELECT 1"]).unwrap();
-        assert_eq!(load.target(), "postgres://u:***@h/d");
+        assert_eq!(load.target(), "postgres://***@h/d");
         assert_eq!(load.endpoint(), ("h", 5432));
         assert_eq!(
             load.describe(),
-            "SELECT 1 at postgres://u:***@h/d over 50 connections"
+            "SELECT 1 at postgres://***@h/d over 50 connections"
         );
         assert!(!format!("{:?}", load.requests).contains("secret"));
     }

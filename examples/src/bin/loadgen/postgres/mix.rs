@@ -1,31 +1,22 @@
 //! `--mix`: kinds of request from a file.
 
 use super::requests::{Query, of_fields};
+use crate::kinds::{self, Kinds};
 use openloop_postgres::Request;
-use openloop_workload::mix::{Field, FieldsSource};
-use openloop_workload::{Fields, Keys, Mix};
+use openloop_workload::mix::FieldsSource;
+use openloop_workload::traces::Trace;
+use openloop_workload::{Fields, Keys};
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Kinds of request, as a file says them.
-#[derive(Debug)]
-pub(crate) struct SqlMix {
-    file: PathBuf,
-    mix: Mix<SqlKind>,
-}
+pub(crate) type SqlMix = Kinds<SqlKind>;
 
 /// What makes a request of one kind.
 #[derive(Debug)]
-struct SqlKind {
+pub(crate) struct SqlKind {
     queries: Vec<Query>,
     fields: Fields,
-}
-
-/// The whole file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Settings {
-    kind: Mix<Table>,
 }
 
 /// A `[[kind]]`, but for its name, weight and demand.
@@ -45,78 +36,46 @@ enum Queries {
     Transaction(Vec<String>),
 }
 
-impl SqlMix {
-    /// The kinds in `file`. Files of values are beside it.
-    ///
-    /// # Errors
-    /// All that can be told without knowing the server: the message has the file and the kind.
-    pub(crate) fn read(file: &Path) -> Result<Self, String> {
-        let named = |why: String| format!("{}: {why}", file.display());
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| named(format!("cannot be read: {error}")))?;
-        let settings: Settings = toml::from_str(&text)
-            .map_err(|error| named(error.to_string().trim_end().to_owned()))?;
-        let folder = file.parent().unwrap_or(Path::new(""));
-        let mix = settings.kind.try_map(|kind, table| {
-            SqlKind::new(table, folder).map_err(|why| named(format!("the kind \"{kind}\": {why}")))
-        })?;
-        Ok(SqlMix {
-            file: file.to_owned(),
-            mix,
-        })
-    }
+/// The kinds in `file`; see [`Kinds::read`].
+///
+/// # Errors
+/// All that can be told without knowing the server: the message has the file and the kind.
+pub(crate) fn read(file: &Path, trace: Option<&Trace>) -> Result<SqlMix, String> {
+    Kinds::read(file, trace, |table: Table, folder| {
+        SqlKind::new(table, folder, trace)
+    })
+}
 
+impl SqlMix {
     pub(crate) fn request(&self, seed: u64, seq: u64) -> Request {
-        let kind = self.mix.pick(seed, seq).payload;
+        let (_, kind) = self.pick(seed, seq);
+        let kind = kind.payload();
         of_fields(&kind.queries, &kind.fields, seed, seq)
     }
 
     pub(crate) fn queries(&self) -> impl Iterator<Item = &Query> {
-        let kinds = self.mix.kinds().iter();
+        let kinds = self.mix().kinds().iter();
         kinds.flat_map(|kind| &kind.payload().queries)
     }
 
     /// The keys in the fields of all kinds.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &Keys> {
-        let kinds = self.mix.kinds().iter();
-        let fields = kinds.flat_map(|kind| kind.payload().fields.iter());
-        fields.filter_map(|(_, field)| match field {
-            Field::Keys(keys) => Some(keys),
-            _ => None,
-        })
+        let kinds = self.mix().kinds().iter();
+        kinds.flat_map(|kind| kinds::keys_of(&kind.payload().fields))
     }
 
     /// Whether a kind is a transaction.
     pub(crate) fn has_transactions(&self) -> bool {
-        let mut kinds = self.mix.kinds().iter();
+        let mut kinds = self.mix().kinds().iter();
         kinds.any(|kind| kind.payload().queries.len() > 1)
-    }
-
-    pub(crate) fn names(&self) -> Vec<&str> {
-        let kinds = self.mix.kinds().iter();
-        kinds.map(openloop_workload::mix::Kind::name).collect()
-    }
-
-    /// Which kind request number `seq` is of.
-    pub(crate) fn index(&self, seed: u64, seq: u64) -> usize {
-        self.mix.pick(seed, seq).index
-    }
-
-    /// What there is and how much of it, in lines.
-    pub(crate) fn describe(&self) -> (String, Vec<String>) {
-        let head = format!(
-            "the kinds of request in {}, by weight,",
-            self.file.display()
-        );
-        (head, crate::shares::table(&self.mix))
     }
 }
 
 impl SqlKind {
-    fn new(table: Table, folder: &Path) -> Result<Self, String> {
+    fn new(table: Table, folder: &Path, trace: Option<&Trace>) -> Result<Self, String> {
         let fields = table
             .fields
-            .load(folder)
+            .load_with(folder, trace)
             .map_err(|error| error.to_string())?;
         let names: Vec<_> = fields.iter().map(|(name, _)| name).collect();
         let texts = match table.query {
@@ -130,12 +89,8 @@ impl SqlKind {
             .iter()
             .map(|text| Query::new(text, &names))
             .collect::<Result<_, String>>()?;
-        let unused = fields.unused(queries.iter().flat_map(Query::parameters));
-        if let [unused, ..] = unused.as_slice() {
-            return Err(format!(
-                "the field \"{unused}\" stands nowhere: write {{{unused}}} in the query, or leave it out"
-            ));
-        }
+        let parameters = queries.iter().flat_map(Query::parameters);
+        kinds::check_unused(&fields, parameters, "the query")?;
         Ok(SqlKind { queries, fields })
     }
 }

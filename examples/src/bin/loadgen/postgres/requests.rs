@@ -1,9 +1,10 @@
 //! What each request asks for.
 
 use super::PostgresArgs;
-use super::mix::SqlMix;
+use super::mix::{self, SqlMix};
 use super::sql;
 use openloop_postgres::{Request, Statement, Value};
+use openloop_workload::traces::Trace;
 use openloop_workload::{Fields, Keys, Template};
 
 /// Request number `seq`, the same whoever sends it.
@@ -69,9 +70,9 @@ pub(crate) fn of_fields(queries: &[Query], fields: &Fields, seed: u64, seq: u64)
 impl Requests {
     /// # Errors
     /// When the flags make no request.
-    pub(crate) fn new(arguments: &PostgresArgs) -> Result<Self, String> {
+    pub(crate) fn new(arguments: &PostgresArgs, trace: Option<&Trace>) -> Result<Self, String> {
         if let Some(file) = &arguments.mix {
-            return Ok(Requests::Mixed(SqlMix::read(file)?));
+            return Ok(Requests::Mixed(mix::read(file, trace)?));
         }
         let mut queries = Vec::new();
         for text in &arguments.query {

@@ -49,6 +49,12 @@ const COMPONENTS: &[Component] = &[
         "the PostgreSQL adapter behind a pooler",
     ),
     component(
+        "redis-server",
+        Source::Apt("redis-server"),
+        When::Always,
+        "tests and examples of the Redis adapter",
+    ),
+    component(
         "wrk",
         Source::Apt("wrk"),
         When::Full,
