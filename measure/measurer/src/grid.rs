@@ -24,6 +24,11 @@ impl Grid {
         grid
     }
 
+    /// How long an interval is, but for the last of each phase.
+    pub(crate) fn interval_ns(&self) -> u64 {
+        self.interval_ns
+    }
+
     /// Numbers the intervals.
     fn number(&mut self) {
         let mut first = 0;

@@ -2,8 +2,10 @@
 
 use crate::grid::Grid;
 use crate::histogram::Packed;
+use crate::layout::Span;
 use crate::{Counts, Histogram, Layout, Outcome, Population, Quantile, Sample, Value};
 use openloop_sched::Offset;
+use std::collections::VecDeque;
 use std::time::Duration;
 
 /// The longest timeline: past it, intervals are doubled and merged in pairs.
@@ -42,6 +44,18 @@ pub struct Interval {
     pub p99: Option<Value>,
     /// The largest response.
     pub max: Option<Value>,
+}
+
+/// A stretch of the run, and the responses of the arrivals that were intended in it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Stretch {
+    /// First instant.
+    pub from: Offset,
+    /// First instant after it.
+    pub to: Offset,
+    /// The responses.
+    pub response: Population,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -267,6 +281,46 @@ impl Timeline {
         Some(self.interval(index, self.cells.get(index)?, 0))
     }
 
+    /// The stretch of whole intervals within `span` that has the highest quantile `q`: the first of equals.
+    pub(crate) fn worst(&self, span: Span, length: Duration, q: Quantile) -> Option<Stretch> {
+        let first = self.grid.index(span.from);
+        let first = first + usize::from(self.grid.span(first).0 < span.from.as_nanos());
+        let end = self.grid.index(span.to).min(self.cells.len());
+        let wanted = length.as_nanos() / u128::from(self.grid.interval_ns());
+        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).max(1);
+        // How bad: a lower bound is worse than anything measured.
+        let rank = |value: Value| (value.is_lower_bound(), value.ns());
+        let mut worst: Option<((bool, u64), Stretch)> = None;
+        let mut recent: VecDeque<(Option<(bool, u64)>, Population)> = VecDeque::new();
+        for index in first..end {
+            let population = self.cells[index].population();
+            recent.push_back((population.quantile(q).map(rank), population));
+            if recent.len() > wanted {
+                recent.pop_front();
+            }
+            // The quantile of a whole is at most the greatest of its parts.
+            let most = recent.iter().filter_map(|(rank, _)| *rank).max();
+            let least = worst.as_ref().map(|(rank, _)| *rank);
+            if recent.len() < wanted || most <= least {
+                continue;
+            }
+            let mut response = Population::new();
+            for (_, part) in &recent {
+                response.merge(part);
+            }
+            let rank = response.quantile(q).map(rank);
+            if let Some(rank) = rank.filter(|rank| Some(*rank) > least) {
+                let stretch = Stretch {
+                    from: Offset::from_nanos(self.grid.span(index + 1 - wanted).0),
+                    to: Offset::from_nanos(self.grid.span(index).1),
+                    response,
+                };
+                worst = Some((rank, stretch));
+            }
+        }
+        worst.map(|(_, stretch)| stretch)
+    }
+
     fn interval(&self, index: usize, cell: &Cell, in_flight: u64) -> Interval {
         let (from, to) = self.grid.span(index);
         let population = cell.population();
@@ -365,6 +419,50 @@ mod tests {
                 Some(Value::Exact(5_001_215)),
                 Some(Value::Exact(198_990_000_000))
             )
+        );
+    }
+
+    #[test]
+    fn the_worst_stretch_is_found_within_the_phase() {
+        let mut timeline = of_seconds(60);
+        for i in 0..6000 {
+            let at = i * 10;
+            // Slow before the phase, and from 31 to 35 s; one much slower arrival at 50 s is less than a hundredth.
+            let slow = at < 3000 || (31_000..35_000).contains(&at);
+            let took = match (slow, at == 50_000) {
+                (_, true) => 5000,
+                (true, _) => 100 + i % 7,
+                (false, _) => 1,
+            };
+            timeline.record(&sample(at, at + took, Outcome::Ok));
+        }
+        let span = Span {
+            phase: crate::Phase::Steady,
+            from: Offset::from_nanos(4_500_000_000),
+            to: Offset::from_nanos(60_000_000_000),
+        };
+        let worst = timeline.worst(span, Duration::from_secs(4), Quantile::P50);
+        let worst = worst.unwrap();
+        assert_eq!(worst.from.as_nanos(), 31_000_000_000);
+        assert_eq!(worst.to.as_nanos(), 35_000_000_000);
+        assert_eq!(worst.response.count(), 400);
+        // The same by looking at every stretch.
+        for q in [Quantile::P50, Quantile::P99, Quantile::P99_9] {
+            let mut most = 0;
+            for from in 5..=50 {
+                let mut whole = Population::new();
+                for index in from..from + 10 {
+                    whole.merge(&timeline.cells[index].population());
+                }
+                most = most.max(whole.quantile(q).unwrap().ns());
+            }
+            let found = timeline.worst(span, Duration::from_secs(10), q).unwrap();
+            assert_eq!(found.response.quantile(q).unwrap().ns(), most, "{q}");
+        }
+        assert!(
+            timeline
+                .worst(span, Duration::from_secs(56), Quantile::P50)
+                .is_none()
         );
     }
 

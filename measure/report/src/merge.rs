@@ -212,6 +212,10 @@ fn merge(reports: &[Report], of: Of) -> Result<Report, MergeError> {
         closed: closed(all, of)?,
         sessions: sessions(all)?,
         problem: common(all, |report| report.problem.clone()),
+        rehearsal: common(all, |report| report.rehearsal.clone()),
+        replicas: None,
+        sweep: None,
+        resilience: None,
         seed: all.iter().map(|report| report.seed).min().unwrap_or(0),
     })
 }

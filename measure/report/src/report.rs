@@ -1,11 +1,13 @@
 //! The report of a run.
 
 use crate::schema::{
-    self, Arrivals, Backlog, Closed, Environment, Generator, Health, Interval, Kind, Latency,
-    Limits, Merged, Objective, PhaseArrivals, Sessions, Shard, Summary, Validity, WorstWindow,
-    finite, nanos,
+    self, Arrivals, Backlog, Closed, Environment, Floor, Generator, Health, Interval, Kind,
+    Latency, Limits, Lint, Merged, Objective, PhaseArrivals, Problem, Replicas, Resilience,
+    Sessions, Shard, Summary, Sweep, Validity, WorstWindow, finite, nanos,
 };
-use openloop_experiment::{Judgement, Run};
+use openloop_experiment::problem::{Observed, ProblemStatement};
+use openloop_experiment::sweep::Curve;
+use openloop_experiment::{Judgement, Run, resilience};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -31,6 +33,9 @@ pub struct Report {
     /// The command line that made it.
     #[serde(default)]
     pub command: Option<String>,
+    /// The simulated service, where it was a rehearsal: then nothing was sent, and nothing says anything of the target.
+    #[serde(default)]
+    pub rehearsal: Option<String>,
     /// When the run began, by the wall clock: `2026-11-30T08:14:05.120Z`.
     #[serde(default)]
     pub started_at: Option<String>,
@@ -85,7 +90,7 @@ pub struct Report {
     /// Whether the run may be believed.
     pub validity: Validity,
     /// The service at one request at a time, where it was measured.
-    pub floor: Option<serde_json::Value>,
+    pub floor: Option<Floor>,
     /// What the run says of an objective, where there is one.
     pub slo: Option<Objective>,
     /// Whether more came than was served; `None` where parts of the steady phase have no arrivals.
@@ -114,7 +119,16 @@ pub struct Report {
     #[serde(default)]
     pub sessions: Option<Sessions>,
     /// The statement of the problem that the run answers, where there is one.
-    pub problem: Option<serde_json::Value>,
+    pub problem: Option<Problem>,
+    /// The runs that it is of, where they are several.
+    #[serde(default)]
+    pub replicas: Option<Replicas>,
+    /// The other rates, where there were several.
+    #[serde(default)]
+    pub sweep: Option<Sweep>,
+    /// What an overload did to the service, where it was driven past its limit.
+    #[serde(default)]
+    pub resilience: Option<Resilience>,
     /// From which the schedule was drawn.
     pub seed: u64,
 }
@@ -138,6 +152,7 @@ impl Report {
             title: None,
             target: None,
             command: None,
+            rehearsal: None,
             started_at: None,
             shard: None,
             merged: None,
@@ -169,6 +184,9 @@ impl Report {
             closed: Closed::of(run.plan()),
             sessions: Sessions::of(run),
             problem: None,
+            replicas: None,
+            sweep: None,
+            resilience: None,
             seed: run.plan().seed(),
         }
     }
@@ -178,6 +196,58 @@ impl Report {
     pub fn with_judgement(mut self, judgement: &Judgement) -> Self {
         self.slo = Some(Objective::of(judgement));
         self.validity = Validity::of(&judgement.validity);
+        self
+    }
+
+    /// The same with what is questionable in the bounds of the objective.
+    #[must_use]
+    pub fn with_lints(mut self, lints: &[openloop_experiment::Lint]) -> Self {
+        if let Some(slo) = &mut self.slo {
+            slo.lints = lints.iter().map(Lint::of).collect();
+        }
+        self
+    }
+
+    /// The same with the floor of the service.
+    #[must_use]
+    pub fn with_floor(mut self, floor: &openloop_experiment::Floor) -> Self {
+        self.floor = Some(Floor::of(floor));
+        self
+    }
+
+    /// The same with whether the runs that it is of agree.
+    #[must_use]
+    pub fn with_replicas(mut self, replicas: &openloop_experiment::Replicas) -> Self {
+        self.replicas = Some(Replicas::of(replicas));
+        self
+    }
+
+    /// The same with the other rates, of which it is one.
+    #[must_use]
+    pub fn with_sweep(mut self, curve: &Curve) -> Self {
+        self.sweep = Some(Sweep::of(curve, self.asked_rate));
+        self
+    }
+
+    /// The same with what an overload did to the service.
+    #[must_use]
+    pub fn with_resilience(mut self, resilience: &resilience::Resilience) -> Self {
+        self.resilience = Some(Resilience::of(resilience));
+        self
+    }
+
+    /// The same with the problem that it answers, held against what was observed.
+    #[must_use]
+    pub fn with_problem(mut self, statement: &ProblemStatement, observed: &Observed<'_>) -> Self {
+        self.problem = Some(Problem::of(statement, observed));
+        self
+    }
+
+    /// The same as a rehearsal on a simulated service, in a few words: what the machine did then says nothing.
+    #[must_use]
+    pub fn with_rehearsal(mut self, service: impl Into<String>) -> Self {
+        self.rehearsal = Some(service.into());
+        (self.environment, self.generator) = (None, None);
         self
     }
 

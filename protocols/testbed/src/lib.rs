@@ -15,8 +15,12 @@
 //! | Is a bad certificate refused? | [`tls`](HttpServerBuilder::tls) with a [`Certificate`] |
 //! | Was sent what was asked? | [`record_requests`](HttpServerBuilder::record_requests) |
 //!
+//! Where the real thing can be had, it is used: [`Redis`] and [`RedisCluster`] start servers of their own and stop them.
+//!
 //! On Linux, `control` is the opposite: a bare generator, to see what the machine itself makes of a
 //! schedule.
+//!
+//! Where the real thing can be had, it is used: [`Web`] starts Node.js, nginx and Gunicorn.
 //!
 //! The same servers run in a process of their own: `testbed-http`. `testbed` is the test command of
 //! the whole repository (`cargo testbed`).
@@ -32,16 +36,21 @@ mod clock;
 mod connection;
 #[cfg(target_os = "linux")]
 pub mod control;
+#[cfg(unix)]
+mod daemon;
 mod driver;
 mod duration;
 mod engine;
 mod hyper_flavour;
 mod log;
+mod redis;
 mod request;
 mod server;
 mod service;
 mod shared;
 mod timer;
+#[cfg(unix)]
+mod web;
 mod workers;
 
 pub use act::{Act, On};
@@ -51,7 +60,10 @@ pub use certificate::Certificate;
 pub use clock::Clock;
 pub use duration::{DurationError, parse_duration};
 pub use log::Served;
+pub use redis::{Redis, RedisCluster};
 pub use request::{RecordedRequest, SEQUENCE_HEADER};
 pub use server::HttpServer;
 pub use service::Service;
+#[cfg(unix)]
+pub use web::Web;
 pub use workers::Workers;

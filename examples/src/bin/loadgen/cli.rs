@@ -1,11 +1,18 @@
 //! The command line.
 
+mod experiment;
+
+pub(crate) use experiment::{ExperimentArgs, SweepArg};
+
 use crate::arrivals;
 use crate::capacity::CapacityArgs;
 use crate::exit;
 #[cfg(feature = "http")]
 use crate::http::HttpArgs;
 use crate::report::ReportArgs;
+use crate::kinds;
+#[cfg(feature = "redis")]
+use crate::redis::RedisArgs;
 use crate::sample::SampleArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use openloop_experiment::{OnFailure, Slo, TimeoutFrom, Validity};
@@ -31,18 +38,50 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Load an HTTP service: loadgen http http://127.0.0.1:8080/ --rate 2000
     #[cfg(feature = "http")]
-    #[command(after_help = format!("{}\n\n{}", crate::http::KEYS, exit::HELP))]
+    #[command(after_help = format!("{}\n\n{}", kinds::KEYS, exit::HELP))]
     Http(Box<HttpArgs>),
+
+    /// Print a problem statement to fill in: loadgen problem --template web
+    Problem(ProblemArgs),
 
     /// Show, merge or compare reports and interval logs: loadgen report run.json --html run.html
     #[command(after_help = crate::report::HELP)]
     Report(Box<ReportArgs>),
+    /// Load a Redis server or cluster: loadgen redis redis://127.0.0.1:6379 --command "GET key:{key}" --keys uniform:1e6
+    /// --rate 5000
+    #[cfg(feature = "redis")]
+    #[command(after_help = format!("{}\n\n{}", kinds::KEYS, exit::HELP))]
+    Redis(Box<RedisArgs>),
 
     /// Show what a sampler draws before it is used: loadgen sample keys zipf:1e6:0.99
     Sample(Box<SampleArgs>),
 
     /// Calculate what a service can carry, as JSON: loadgen capacity mmc --rate 75 --service 100ms --servers 10
     Capacity(Box<CapacityArgs>),
+}
+
+/// `loadgen problem`.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct ProblemArgs {
+    /// For a web service or a database, or for the inference of a language model; every field is explained
+    #[arg(
+        long,
+        value_name = "KIND",
+        conflicts_with = "schema",
+        required_unless_present = "schema"
+    )]
+    pub(crate) template: Option<Template>,
+
+    /// Prints the JSON schema of a statement instead
+    #[arg(long)]
+    pub(crate) schema: bool,
+}
+
+/// `--template`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Template {
+    Web,
+    Llm,
 }
 
 /// The flags that all protocols share.
@@ -56,6 +95,8 @@ pub(crate) struct LoadArgs {
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) verdict: VerdictArgs,
+    #[command(flatten)]
+    pub(crate) experiment: ExperimentArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -212,8 +253,9 @@ impl From<RunsFrom> for TimeoutFrom {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Verdict")]
 pub(crate) struct VerdictArgs {
-    /// Bounds that must be kept: "p99<=100ms", "p50<=5ms,p99<=25ms,errors<=0.1%"
-    #[arg(long, value_name = "BOUNDS")]
+    /// Bounds that must be kept: "p99<=100ms", "p50<=1.5S,p99<=4S,errors<=0.1%" (S is the service floor, which is then
+    /// measured first); or a file of them
+    #[arg(long, value_name = "BOUNDS|FILE", value_parser = experiment::slo)]
     pub(crate) slo: Option<Slo>,
 
     /// Lets this check of the run's validity fail; repeatable

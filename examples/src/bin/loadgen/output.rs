@@ -46,7 +46,7 @@ impl OutputArgs {
     }
 
     /// Writes everything that was asked for.
-    pub(crate) fn write(&self, report: &Report, run: &Run) -> Result<(), String> {
+    pub(crate) fn write(&self, report: &Report, runs: &[Run]) -> Result<(), String> {
         if let Some(file) = &self.json {
             write_to(file, |out| report.write_json(out))?;
         }
@@ -56,14 +56,29 @@ impl OutputArgs {
         if let Some(file) = &self.markdown {
             write_to(file, |out| report.write_markdown(out))?;
         }
-        if let Some(file) = &self.hlog {
-            write_to(file, |out| write_log(run, Some(started_at(run)), out))?;
+        for (index, run) in runs.iter().enumerate() {
+            // A log is of one run: those of the others have a number more in their names.
+            if let Some(file) = &self.hlog {
+                write_to(&numbered(file, index), |out| {
+                    write_log(run, Some(started_at(run)), out)
+                })?;
+            }
         }
         match self.has_text() {
             true => write_to(Path::new("-"), |out| report.write_text(out, &style())),
             false => Ok(()),
         }
     }
+}
+
+/// The file of the first, `file.2` for the second, and so on; the standard output takes all.
+fn numbered(file: &Path, index: usize) -> PathBuf {
+    if index == 0 || is_stdout(file) {
+        return file.to_owned();
+    }
+    let mut name = file.as_os_str().to_owned();
+    name.push(format!(".{}", index + 1));
+    name.into()
 }
 
 /// How text looks where the standard output goes.

@@ -3,9 +3,13 @@
 use super::Section;
 use super::page::class;
 use crate::Report;
+use crate::text::of_experiment;
 use crate::words::{Said, Tone, books};
 use maud::{Markup, html};
 use serde_json::Value;
+
+/// Columns of what stands as text.
+const WIDTH: usize = 110;
 
 pub(super) fn section(report: &Report) -> Option<Section> {
     let plain = |text: Option<String>| {
@@ -20,14 +24,17 @@ pub(super) fn section(report: &Report) -> Option<Section> {
         ("Generator", plain(books::generator(report))),
         ("Machine", plain(books::machine(report))),
     ];
+    // A writer into memory does not fail.
+    let steps = of_experiment(report, WIDTH).ok();
+    let steps = steps.filter(|steps| !steps.is_empty());
     let body = html! {
         dl.facts {
             @for (label, said) in rows {
                 @if let Some(said) = said { dt { (label) } dd class=(class(said.tone)) { (said.text) } }
             }
         }
-        (value("Floor: the service at one request at a time", report.floor.as_ref()))
-        (value("Statement of the problem", report.problem.as_ref()))
+        @if let Some(steps) = steps { pre { (steps) } }
+        (value("Statement of the problem", report.problem.as_ref().map(|problem| &problem.statement)))
     };
     Some(Section {
         id: "setup",

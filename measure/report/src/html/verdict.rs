@@ -5,7 +5,7 @@ use crate::Report;
 use crate::schema::Finding;
 use crate::words::latency::{cell, interval, naive};
 use crate::words::units::{count, percent, rate};
-use crate::words::verdict::{limits, load, other_reasons, reservations, tone_of};
+use crate::words::verdict::{limits, load, other_reasons, rehearsal, reservations, tone_of};
 use crate::words::{Said, Tone, books};
 use maud::{Markup, html};
 
@@ -29,6 +29,7 @@ pub(super) fn head(report: &Report) -> Markup {
                 @for (label, text) in [
                     ("Title", report.title.clone()),
                     ("Target", report.target.clone()),
+                    ("Rehearsal", rehearsal(report)),
                     ("Load", Some(load(report))),
                     ("Limits", limits(report)),
                     ("Began", report.started_at.clone()),

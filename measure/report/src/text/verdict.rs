@@ -17,6 +17,7 @@ pub(super) fn write<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Re
     for (label, text) in [
         ("title", report.title.clone()),
         ("target", report.target.clone()),
+        ("rehearsal", verdict::rehearsal(report)),
         ("load", Some(verdict::load(report))),
         ("limits", verdict::limits(report)),
     ] {
@@ -43,6 +44,13 @@ pub(super) fn objective<W: io::Write>(report: &Report, page: &mut Page<W>) -> io
         let word = format!("{:<widest$}", finding.verdict);
         let text = format!("{}: {}", finding.bound, finding.why);
         page.item(label, (&word, verdict::tone_of(finding)), &text)?;
+        if let Some(basis) = &finding.basis {
+            page.entry("", Tone::Faint, &format!("limit: {basis}"))?;
+        }
+    }
+    for lint in &slo.lints {
+        let text = format!("{}: {}", lint.bound, lint.why);
+        page.entry("bound", Tone::Doubtful, &text)?;
     }
     for why in verdict::other_reasons(report) {
         page.entry("", Tone::Doubtful, why)?;

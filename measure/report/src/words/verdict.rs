@@ -7,6 +7,9 @@ use crate::schema::{Finding, Sessions};
 
 /// The verdict in a word, how it is meant, and what it means.
 pub(crate) fn verdict(report: &Report) -> (&'static str, Tone, &'static str) {
+    if let Some(resilience) = &report.resilience {
+        return overloaded(&resilience.verdict);
+    }
     let verdict = report.slo.as_ref().map(|slo| slo.verdict.as_str());
     match verdict {
         _ if !report.validity.valid => (
@@ -48,6 +51,36 @@ pub(crate) fn verdict(report: &Report) -> (&'static str, Tone, &'static str) {
     }
 }
 
+/// Of a service that was driven past its limit.
+fn overloaded(verdict: &str) -> (&'static str, Tone, &'static str) {
+    match verdict {
+        "pass" => (
+            "PASS",
+            Tone::Good,
+            "the service degrades as stated, and the run may be believed",
+        ),
+        "fail" => (
+            "FAIL",
+            Tone::Bad,
+            "the service does not degrade as stated, and the run may be believed",
+        ),
+        "invalid" => ("INVALID", Tone::Bad, "the run says nothing of the service"),
+        _ => (
+            "INCONCLUSIVE",
+            Tone::Doubtful,
+            "the run may be believed, but its data cannot tell",
+        ),
+    }
+}
+
+/// That nothing was sent, if it was a rehearsal.
+pub(crate) fn rehearsal(report: &Report) -> Option<String> {
+    let service = report.rehearsal.as_ref()?;
+    Some(format!(
+        "nothing was sent: a simulated service was measured in its place: {service}"
+    ))
+}
+
 /// How the verdict on one bound is meant.
 pub(crate) fn tone_of(finding: &Finding) -> Tone {
     match finding.verdict.as_str() {
@@ -67,9 +100,12 @@ pub(crate) fn other_reasons(report: &Report) -> impl Iterator<Item = &String> {
     reasons.filter(move |why| !told(why))
 }
 
-/// What must be known beside the verdict, in capitals: that the run was stopped, or was no open loop.
+/// What must be known beside the verdict, in capitals: that it was a rehearsal, that the run was stopped, or was no open loop.
 pub(crate) fn reservations(report: &Report) -> Vec<String> {
     let mut reservations = Vec::new();
+    if report.rehearsal.is_some() {
+        reservations.push("REHEARSAL".to_owned());
+    }
     if let Some(at) = report.interrupted_at_ns {
         reservations.push(format!("INTERRUPTED at {}", length(at)));
     } else if report.interrupted {

@@ -30,10 +30,6 @@ enum Source {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum When {
-    #[allow(
-        dead_code,
-        reason = "no test that always runs needs a program yet; a server is one line"
-    )]
     Always,
     Full,
 }
@@ -41,10 +37,34 @@ enum When {
 /// One line for each component: the program, its package, when it is needed, and what for.
 const COMPONENTS: &[Component] = &[
     component(
+        "redis-server",
+        Source::Apt("redis-server"),
+        When::Always,
+        "tests and examples of the Redis adapter",
+    ),
+    component(
         "wrk",
         Source::Apt("wrk"),
         When::Full,
         "comparisons of HTTP generators",
+    ),
+    component(
+        "node",
+        Source::Apt("nodejs"),
+        When::Full,
+        "the diagnosis of a real event loop",
+    ),
+    component(
+        "nginx",
+        Source::Apt("nginx"),
+        When::Full,
+        "the diagnosis of a real web server",
+    ),
+    component(
+        "gunicorn",
+        Source::Apt("gunicorn"),
+        When::Full,
+        "the diagnosis of a real pool of workers",
     ),
     component(
         "chromium",
