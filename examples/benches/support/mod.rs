@@ -76,6 +76,24 @@ fn pin(core: usize) -> bool {
     }
 }
 
+/// Binds another process to the server's core; whether that is so.
+pub(crate) fn pin_server(process: u32) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::Pid;
+        use rustix::thread::{CpuSet, sched_setaffinity};
+        let mut set = CpuSet::new();
+        set.set(SERVER_CORE);
+        let process = i32::try_from(process).ok().and_then(Pid::from_raw);
+        process.is_some_and(|process| sched_setaffinity(Some(process), &set).is_ok())
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = process;
+        false
+    }
+}
+
 /// The flags of a benchmark.
 #[derive(Debug)]
 pub(crate) struct Flags(BTreeMap<String, String>);

@@ -11,6 +11,8 @@ mod interrupt;
 mod mixes;
 mod preview;
 mod problems;
+#[cfg(feature = "redis")]
+mod redis;
 mod refusals;
 mod reports;
 mod runs;

@@ -94,6 +94,11 @@ fn a_problem_drives_the_experiment_and_stands_in_the_report() {
     assert_eq!(overridden["asked_rate"], 100.0);
     assert_eq!(overridden["replicas"], Value::Null);
     assert_eq!(overridden["slo"]["findings"].as_array().unwrap().len(), 1);
+    // What is stored is what was made.
+    let stored = &overridden["problem"]["statement"];
+    assert_eq!(stored["load"]["rate"], "100/s");
+    assert_eq!(stored["slo"], "p50 <= 1s");
+    assert_eq!(stored["replicas"]["runs"], 1);
 }
 
 #[test]

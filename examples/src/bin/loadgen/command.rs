@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-/// The command line, quoted as a shell needs it, without what may be secret: the values of headers, and the body.
+/// The command line, quoted as a shell needs it, without what may be secret: the values of headers, the body, and
+/// users and passwords in URLs.
 ///
 /// What is not UTF-8 is shown with replacement characters.
 pub(crate) fn shown(words: impl Iterator<Item = OsString>) -> String {
@@ -20,7 +21,7 @@ pub(crate) fn shown(words: impl Iterator<Item = OsString>) -> String {
         } else {
             (word.clone(), word)
         };
-        shown.push(quoted(&word));
+        shown.push(quoted(&without_password(&word)));
         flag = next_flag;
     }
     shown.join(" ")
@@ -35,6 +36,18 @@ fn masked(flag: &str, value: &str) -> Option<String> {
         }
         "--body" => Some("***".to_owned()),
         _ => None,
+    }
+}
+
+/// A URL without the user and password in it; anything else as it is.
+pub(crate) fn without_password(word: &str) -> String {
+    let Some((scheme, rest)) = word.split_once("://") else {
+        return word.to_owned();
+    };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    match authority.rsplit_once('@') {
+        Some((secret, _)) => format!("{scheme}://***{}", &rest[secret.len()..]),
+        None => word.to_owned(),
     }
 }
 
@@ -69,6 +82,20 @@ mod tests {
             shown_of(&words),
             r"loadgen http 'http://a/{key}' --slo 'p99<=1s' --json 'it'\''s'"
         );
+    }
+
+    #[test]
+    fn a_password_in_a_url_is_nobodys_business() {
+        for (url, shown) in [
+            ("redis://:secret@host:1/0", "redis://***@host:1/0"),
+            ("redis://me:se@cret@host", "redis://***@host"),
+            ("redis://host/a@b", "redis://host/a@b"),
+            ("me@host", "me@host"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
+        let shown = shown_of(&["x", "redis", "redis://:secret@host"]);
+        assert_eq!(shown, "loadgen redis 'redis://***@host'");
     }
 
     #[test]

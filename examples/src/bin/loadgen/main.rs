@@ -4,6 +4,7 @@
 //! loadgen http http://service.test/ --rate 2000 --slo "p99<=100ms" --json report.json
 //! loadgen http http://service.test/ --problem problem.toml --rehearse
 //! loadgen report report.json --html report.html
+//! loadgen redis redis://127.0.0.1:6379 --command "GET key:{key}" --keys zipf:1e6:0.99 --rate 5000
 //! loadgen sample keys zipf:1e6:0.99
 //! loadgen capacity mmc --rate 75 --service 100ms --servers 10
 //! ```
@@ -20,11 +21,13 @@ mod capacity;
 mod cli;
 mod command;
 mod course;
+mod connections;
 mod exit;
 mod explain;
 #[cfg(feature = "http")]
 mod http;
 mod interrupt;
+mod kinds;
 mod machine;
 mod output;
 mod plan;
@@ -33,6 +36,8 @@ mod problem;
 mod protocol;
 mod quality;
 mod report;
+#[cfg(feature = "redis")]
+mod redis;
 mod run;
 mod sample;
 mod shares;
@@ -73,6 +78,13 @@ fn load(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
         Command::Capacity(arguments) => capacity::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
+        #[cfg(feature = "redis")]
+        Command::Redis(mut arguments) => {
+            problem::apply(&mut arguments.load, has_seed)?;
+            let replay = plan::replay(&arguments.load)?;
+            let protocol = redis::RedisLoad::new(&arguments, replay.as_ref())?;
+            runtime()?.block_on(run::run(protocol, &arguments.load, replay))
+        }
     }
 }
 

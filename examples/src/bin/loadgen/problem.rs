@@ -9,6 +9,7 @@ use openloop_experiment::problem::{self, ProblemStatement};
 use openloop_workload::Values;
 use openloop_workload::values::Source;
 use std::path::Path;
+use std::time::Duration;
 
 /// `loadgen problem`.
 pub(crate) fn print(arguments: ProblemArgs) -> Result<Status, Failure> {
@@ -33,8 +34,42 @@ pub(crate) fn apply(load: &mut LoadArgs, has_seed: bool) -> Result<(), Failure> 
     let statement = ProblemStatement::read(&file)
         .map_err(|error| Failure::Usage(format!("{}: {error}", file.display())))?;
     fill(load, &statement, has_seed);
-    load.experiment.statement = Some(statement);
+    load.experiment.statement = Some(as_overridden(statement, load));
     Ok(())
+}
+
+/// The statement of the experiment that is made: what flags say that matters to its remarks takes the place of what
+/// the file does.
+fn as_overridden(mut statement: ProblemStatement, load: &LoadArgs) -> ProblemStatement {
+    statement.slo.clone_from(&load.verdict.slo);
+    statement.replicas.runs = load.experiment.replicas;
+    if load.experiment.sweep.is_none() {
+        statement.sweep = None;
+    }
+    let said = |time: Option<Duration>| {
+        time.and_then(|time| format!("{}ns", time.as_nanos()).parse().ok())
+    };
+    let timeout = load.limits.timeout;
+    if timeout != statement.load.timeout.as_deref().copied() {
+        statement.load.timeout = said(timeout);
+    }
+    let phases = &load.phases;
+    let lifecycle = &mut statement.lifecycle;
+    for (flag, field) in [
+        (phases.ramp_up, &mut lifecycle.ramp_up),
+        (phases.warm_up, &mut lifecycle.warm_up),
+        (phases.steady, &mut lifecycle.steady),
+        (phases.cooldown, &mut lifecycle.cooldown),
+    ] {
+        if flag != field.as_deref().copied() {
+            *field = said(flag);
+        }
+    }
+    let rate = load.schedule.rate;
+    if rate != statement.load.rate.as_deref().copied() {
+        statement.load.rate = rate.and_then(|rate| rate.to_string().parse().ok());
+    }
+    statement
 }
 
 fn fill(load: &mut LoadArgs, statement: &ProblemStatement, has_seed: bool) {

@@ -115,7 +115,7 @@ impl Stage {
     /// flight did not let out.
     #[must_use]
     pub fn failed(&self) -> f64 {
-        1.0 - self.ok() - self.shed()
+        self.share(|outcome| outcome != Outcome::Ok && !matches!(outcome, Outcome::Rejected(_)))
     }
 
     /// What those who were served paid.

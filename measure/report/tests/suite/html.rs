@@ -2,6 +2,7 @@ use crate::fixture::{
     calm, mixed, on_any_machine, overloaded, partly_open, polymorphic, stopped, stopped_early,
 };
 use crate::golden::assert_golden;
+use openloop_experiment::problem::{Observed, ProblemStatement};
 use openloop_experiment::{Run, Slo};
 use openloop_report::{Comparison, Report};
 
@@ -101,7 +102,9 @@ async fn what_somebody_wrote_is_text_and_nothing_else() {
         .entry("failed".to_owned())
         .or_default()
         .insert(evil.to_owned(), 3);
-    report.problem = Some(serde_json::json!({ evil: evil }));
+    let problem = serde_json::json!({ "title": evil, "environment": { "service": evil } });
+    let problem = ProblemStatement::from_json(&problem.to_string()).unwrap();
+    let mut report = report.with_problem(&problem, &Observed::default());
     for check in &mut report.validity.checks {
         (check.name, check.why) = (evil.to_owned(), evil.to_owned());
     }

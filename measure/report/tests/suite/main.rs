@@ -6,6 +6,7 @@
 )]
 
 mod compare;
+mod experiment;
 mod fixture;
 mod foreign;
 mod formats;

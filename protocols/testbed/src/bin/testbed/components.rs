@@ -30,16 +30,18 @@ enum Source {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum When {
-    #[allow(
-        dead_code,
-        reason = "no test that always runs needs a program yet; a server is one line"
-    )]
     Always,
     Full,
 }
 
 /// One line for each component: the program, its package, when it is needed, and what for.
 const COMPONENTS: &[Component] = &[
+    component(
+        "redis-server",
+        Source::Apt("redis-server"),
+        When::Always,
+        "tests and examples of the Redis adapter",
+    ),
     component(
         "wrk",
         Source::Apt("wrk"),
