@@ -6,12 +6,15 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod capacity;
+mod experiments;
 mod interrupt;
 mod mixes;
 mod preview;
+mod problems;
 #[cfg(feature = "redis")]
 mod redis;
 mod refusals;
+mod reports;
 mod runs;
 mod sample;
 mod traces;

@@ -18,7 +18,14 @@
 //! | tell several kinds of request apart | [`PlanBuilder::kinds`], [`labelled`], [`Run::series_of`] |
 //! | limit what is in flight, or for how long | [`InFlight`], [`Timeout`] |
 //! | fail a test when latency is too high | [`Slo`], [`Judgement::assert`] |
+//! | know what an idle service takes, and bound multiples of it | [`Floor`], [`Slo::on`] |
+//! | repeat a run, and know whether the repetitions agree | [`Replication`], [`Replicas`] |
+//! | fail a test when a build is slower than the last | [`Gate`], [`Comparison::assert`] |
+//! | know how long a run has to be before it is made | [`Preflight`] |
 //! | end early and keep the report | [`drive::Stop`] |
+//! | find how much a service carries | [`sweep::Sweep`], and [`Floor`] first |
+//! | know what kind of queue it is | [`sweep::Curve::diagnose`] |
+//! | see it break, and recover | [`resilience::Overload`] |
 //! | try an experiment before it costs hours | [`simulate::simulate`] |
 //!
 //! # Example
@@ -43,6 +50,7 @@
 //! * Latency runs from the *intended* instant, which the plan fixes before anything is sent.
 //! * Intervals are by [sectioning](Series::interval): successive responses resemble each other, and intervals
 //!   that take them for independent are up to eight times too narrow.
+//! * Quantiles are never averaged: several runs are [one histogram](Replicas::series).
 //! * A quantile counts as known when ten separate [excursions](openloop_measurer::Course::excursions_above) lie
 //!   above it.
 //! * [`Validity`] is about the generator and its machine, never about the service: an overloaded service is a
@@ -53,14 +61,22 @@
 //! [`Judgement::assert`] panics by design.
 #![forbid(unsafe_code)]
 
+pub mod diagnosis;
 pub mod drive;
 mod environment;
+mod floor;
 mod generator;
 mod health;
 mod lifecycle;
 mod limits;
 mod plan;
 mod plan_error;
+mod preflight;
+pub mod problem;
+mod protocol_error;
+mod regression;
+mod replicas;
+pub mod resilience;
 mod run;
 mod series;
 mod session;
@@ -68,21 +84,32 @@ pub mod simulate;
 mod slo;
 mod stats;
 mod step;
+pub mod sweep;
 mod target;
+mod units;
 mod validity;
 mod work;
 
 pub use environment::Environment;
+pub use floor::{Floor, FloorTrials, Level, Ratio, Rtt, RttSource};
 pub use generator::Generator;
 pub use health::HealthReport;
 pub use lifecycle::Lifecycle;
 pub use limits::{InFlight, Timeout, TimeoutFrom};
 pub use plan::{Limits, Load, Plan, PlanBuilder};
 pub use plan_error::PlanError;
+pub use preflight::{Hint, Preflight, Resolution, ResolutionBasis};
+pub use protocol_error::ProtocolError;
+pub use regression::{Abba, Change, Comparison, Figure, FigureError, Gate, Method};
+pub use replicas::{QuantileVariation, Replicas, Replication, Set, Stability, Steadiness};
 pub use run::{Backlog, LoopKind, Run};
-pub use series::{Metric, Series};
+pub use series::{Metric, Sections, Series};
 pub use session::{OnFailure, SessionCounts};
-pub use slo::{Bound, Finding, Judgement, Slo, SloError, Statistic, Verdict};
+pub use slo::{
+    Basis, Bound, Concern, Evidence, Finding, Judgement, Limit, Lint, Objective, Ratios, Slo,
+    SloError, Statistic, Verdict,
+};
+pub use stats::Variation;
 pub use step::{Step, in_sessions};
 pub use target::Target;
 pub use validity::{Check, Severity, Unit, UnknownCheck, Validity};

@@ -8,6 +8,7 @@ use crate::{InFlight, OnFailure, Target, Timeout};
 use builder::Source;
 use openloop_measurer::{Kinds, Layout};
 use openloop_sched::{Precision, Preview, Profile, Rate, Recorded, Schedule};
+use openloop_workload::named;
 use openloop_workload::sessions::Sessions;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -170,6 +171,24 @@ impl Plan {
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// A number that no plan of another seed has, to put into each request where a cache of the service would
+    /// otherwise know it from an earlier run: into the query of a URL, a key, the beginning of a prompt. It is derived
+    /// from the [seed](Plan::seed), so that the same plan asks for the same again.
+    ///
+    /// ```
+    /// # use openloop_experiment::{Lifecycle, Plan};
+    /// # use openloop_sched::Rate;
+    /// let base = Plan::open(Rate::per_second(5.0)?).lifecycle(Lifecycle::quick());
+    /// let [one, other] = [base.clone().seed(1).build()?, base.seed(2).build()?];
+    /// let url = |plan: &Plan| format!("http://shop.test/products/7?run={:x}", plan.nonce());
+    /// assert_ne!(url(&one), url(&other));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn nonce(&self) -> u64 {
+        named(self.seed, "nonce")
     }
 
     /// How many arrivals there will be, in total and by phase, counted from the schedule itself: 20 to 40 ns

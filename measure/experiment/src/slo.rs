@@ -1,61 +1,38 @@
 //! Objectives, and what a run says of them.
 
 mod bound;
+mod evidence;
+mod file;
+mod judge;
+mod judgement;
+mod lint;
+mod objective;
+mod parse;
+mod verdict;
 
-pub use bound::{Bound, Statistic};
+pub use bound::{Bound, Limit, Statistic};
+pub use evidence::Evidence;
+pub use judgement::{Finding, Judgement, Ratios};
+pub use lint::{Concern, Lint};
+pub use objective::{Basis, Objective};
+pub use verdict::Verdict;
 
-use crate::run::Run;
-use crate::series::{Metric, Series};
-use crate::validity::{EXCURSIONS, Validity};
-use bound::Ns;
-use openloop_measurer::{Course, Kind, Phase, QuantileError, Value};
+use crate::series::Metric;
+use crate::{Floor, Plan};
+use openloop_measurer::{Quantile, QuantileError};
 use openloop_sched::DurationError;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// What a run says of an objective.
-///
-/// In the order in which they are decided: the first that applies is the verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// The generator or its environment failed, so the run says nothing of the service.
-    Invalid,
-    /// The service needs longer than the bound even when it is idle.
-    Infeasible,
-    /// The bound is broken, or the backlog grew.
-    Fail,
-    /// The data are too few to tell.
-    Inconclusive,
-    /// The bound is kept.
-    Pass,
-}
-
-impl Verdict {
-    /// Name in reports: `invalid`, `infeasible`, `fail`, `inconclusive`, `pass`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Invalid => "invalid",
-            Verdict::Infeasible => "infeasible",
-            Verdict::Fail => "fail",
-            Verdict::Inconclusive => "inconclusive",
-            Verdict::Pass => "pass",
-        }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 /// A service-level objective: bounds that all must be kept.
 ///
-/// In its short form bounds are parted by commas: `p99<=100ms`, `p50<=5ms,p99<=25ms,errors<=0.1%`, `mean<=3ms`, and
-/// `connect.p99<=2ms` for a stage of an adapter. A bound is on the response as an objective sees it, in which an
-/// arrival that was not served is later than any that was.
+/// In its short form bounds are parted by commas: `p99<=100ms`, `p50<=5ms,p99<=25ms,errors<=0.1%`, `mean<=3ms`,
+/// `achieved>=950/s`, and `connect.p99<=2ms` for a stage of an adapter. A bound is on the response as an objective sees
+/// it, in which an arrival that was not served is later than any that was.
+///
+/// A bound may be a multiple of the [floor](Floor): `p99<=4S`, and with a noise floor `p99<=max(4S, 2ms)`. Such an
+/// objective is judged [on a floor](Slo::on).
 ///
 /// A bound on one kind of request has its name in brackets: `p99[read]<=5ms`, `errors[write]<=1%`,
 /// `connect.p99[read]<=2ms`. A name with brackets, quotes or blanks at its ends is put in double quotes, in which `\"`
@@ -68,29 +45,56 @@ impl fmt::Display for Verdict {
 /// assert_eq!(slo.bounds()[0].to_string(), "p99 <= 100 ms");
 /// # Ok::<(), openloop_experiment::SloError>(())
 /// ```
+///
+/// [`Slo::default`] is P50 ≤ 1.5 S, P95 ≤ 3 S, P99 ≤ max(4 S, 2 ms).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slo {
     bounds: Vec<Bound>,
+}
+
+/// P50 ≤ 1.5 S, P95 ≤ 3 S, P99 ≤ max(4 S, 2 ms): where an exponential server is 33, 67 and 75 % busy.
+impl Default for Slo {
+    fn default() -> Self {
+        let bound = |q, times| Bound::times_floor(Metric::ResponseSlo, q, times);
+        Slo {
+            bounds: vec![
+                bound(Quantile::P50, 1.5),
+                bound(Quantile::P95, 3.0),
+                bound(Quantile::P99, 4.0).but_at_least(Duration::from_millis(2)),
+            ],
+        }
+    }
 }
 
 impl Slo {
     /// An objective of these bounds.
     ///
     /// # Errors
-    /// When there is none, or a limit is not a number above zero (for errors: from zero to one).
+    /// When there is none, or a limit is not a number above zero (for errors: from zero to one), or a multiple of the
+    /// floor is asked for what has none.
     pub fn new(bounds: Vec<Bound>) -> Result<Self, SloError> {
         if bounds.is_empty() {
             return Err(SloError::Empty);
         }
         for bound in &bounds {
-            let fits = match bound.statistic {
-                Statistic::Errors => (0.0..=1.0).contains(&bound.limit),
-                Statistic::Quantile(_) | Statistic::Mean => {
-                    bound.limit.is_finite() && bound.limit > 0.0
+            let positive = |x: f64| x.is_finite() && x > 0.0;
+            let fits = match (bound.limit, bound.statistic) {
+                (Limit::Fixed(share), Statistic::Errors) => (0.0..=1.0).contains(&share),
+                (Limit::Fixed(limit), _) => positive(limit),
+                (Limit::OfFloor { times, at_least_ns }, _) => {
+                    positive(times) && at_least_ns.is_finite() && at_least_ns >= 0.0
                 }
             };
             if !fits {
                 return Err(SloError::Limit(bound.to_string()));
+            }
+            let has_floor = bound.statistic.is_of_latency()
+                && !matches!(
+                    bound.metric,
+                    Metric::ScheduleDelay | Metric::Lag | Metric::Pickup
+                );
+            if bound.needs_floor() && !has_floor {
+                return Err(SloError::NoFloorOf(bound.to_string()));
             }
         }
         Ok(Slo { bounds })
@@ -102,55 +106,88 @@ impl Slo {
         &self.bounds
     }
 
-    /// The lowest bound on a latency.
-    fn tightest(&self) -> Option<Duration> {
-        let latencies = self
-            .bounds
-            .iter()
-            .filter(|bound| bound.statistic != Statistic::Errors);
-        let lowest = latencies.map(|bound| bound.limit).min_by(f64::total_cmp)?;
-        Some(Duration::from_nanos(lowest as u64))
+    /// Whether a bound is a multiple of the floor, so that the objective has to be judged [on one](Slo::on).
+    #[must_use]
+    pub fn needs_floor(&self) -> bool {
+        self.bounds.iter().any(Bound::needs_floor)
     }
 
-    /// What `run` says of the objective.
+    /// Checks, before anything is sent, that `plan` has every kind of request that a bound names.
+    ///
+    /// # Errors
+    /// When it has not: the message has the kinds that it has.
+    pub fn check(&self, plan: &Plan) -> Result<(), SloError> {
+        let kinds = plan.kinds();
+        for bound in &self.bounds {
+            if let Some(kind) = &bound.kind
+                && kinds.get(kind).is_none()
+            {
+                return Err(SloError::UnknownKind {
+                    bound: bound.to_string(),
+                    known: known(kinds.iter().map(|(_, name)| name)),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that every stage that a bound names is one of `known`: those of an adapter.
+    ///
+    /// # Errors
+    /// When one is not: the message has those that are.
+    pub fn check_stages(&self, stages: &[&str]) -> Result<(), SloError> {
+        for bound in &self.bounds {
+            if let Metric::Named(name) = &bound.metric
+                && bound.statistic.is_of_latency()
+                && !stages.contains(&name.as_str())
+            {
+                return Err(SloError::UnknownStage {
+                    bound: bound.to_string(),
+                    known: known(stages.iter().copied()),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The objective on a floor, for limits that are multiples of it. A bound that the floor itself breaks is
+    /// infeasible.
+    ///
+    /// # Errors
+    /// When a bound names a stage, or a multiple a kind of request, that the floor does not have.
+    pub fn on<'a>(&'a self, floor: &'a Floor) -> Result<Objective<'a>, SloError> {
+        Objective::on(self, floor)
+    }
+
+    /// What a run, or [replicas](crate::Replicas) of it, say of the objective. A bound that is a multiple of the floor
+    /// is inconclusive without one: see [`on`](Slo::on).
     ///
     /// The generator's own part of the response is held against the lowest of the bounds: see
     /// [`Judgement::validity`].
     #[must_use]
-    pub fn judge(&self, run: &Run) -> Judgement {
-        let growth = run.backlog().filter(|backlog| backlog.grows);
-        let findings: Vec<_> = self.bounds.iter().map(|bound| judge(bound, run)).collect();
-        let mut verdict = findings
-            .iter()
-            .map(|finding| finding.verdict)
-            .min()
-            .unwrap_or(Verdict::Inconclusive);
-        let mut why = Vec::new();
-        if run.interrupted().is_some() && verdict == Verdict::Pass {
-            verdict = Verdict::Inconclusive;
-            why.push("the run was interrupted".to_owned());
+    pub fn judge(&self, evidence: &impl Evidence) -> Judgement {
+        Objective::absolute(self).judge(evidence)
+    }
+}
+
+fn known<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<_> = names.collect();
+    match names.is_empty() {
+        true => "there are none".to_owned(),
+        false => format!("there are: {}", names.join(", ")),
+    }
+}
+
+/// In the short form, exact.
+impl fmt::Display for Slo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, bound) in self.bounds.iter().enumerate() {
+            if index > 0 {
+                f.write_str(", ")?;
+            }
+            bound.written(f, true)?;
         }
-        if let Some(growth) = growth {
-            verdict = verdict.min(Verdict::Fail);
-            why.push(format!(
-                "the backlog grew by {:.2} requests per second: more came than was served",
-                growth.per_second
-            ));
-        }
-        let validity = match self.tightest() {
-            Some(bound) => Validity::for_bound(run, bound),
-            None => run.validity().clone(),
-        };
-        if !validity.is_valid() {
-            verdict = Verdict::Invalid;
-            why.extend(validity.faults().map(|check| check.why.clone()));
-        }
-        Judgement {
-            verdict,
-            findings,
-            why,
-            validity,
-        }
+        Ok(())
     }
 }
 
@@ -158,25 +195,25 @@ impl FromStr for Slo {
     type Err = SloError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let bounds = bound::split(text)
+        let bounds = parse::split(text)
             .into_iter()
             .filter(|part| !part.trim().is_empty())
-            .map(bound::parse)
+            .map(parse::bound)
             .collect::<Result<_, _>>()?;
         Slo::new(bounds)
     }
 }
 
-/// Why a text is not an objective.
+/// Why something is not an objective, or not one of this plan or floor.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SloError {
     /// No bound at all.
-    #[error("an objective needs at least one bound, such as p99<=100ms")]
+    #[error("an objective needs at least one bound, such as p99<=100ms or p99<=4S")]
     Empty,
     /// Not of the form statistic<=limit.
     #[error(
-        "\"{0}\" is not a bound: write p99<=100ms, mean<=5ms, connect.p99<=2ms or errors<=0.1%"
+        "\"{0}\" is not a bound: write p99<=100ms, p99<=4S, mean<=5ms, connect.p99<=2ms, errors<=0.1% or achieved>=950/s"
     )]
     Form(String),
     /// A kind of request whose name does not end, or is empty.
@@ -193,268 +230,47 @@ pub enum SloError {
     /// Not a share.
     #[error("\"{0}\" is not a share of errors: write 0.1% or 0.001")]
     Share(String),
+    /// Not a rate.
+    #[error("\"{0}\" is not a rate: write 950/s")]
+    Rate(String),
+    /// Not the greater of a multiple and a time.
+    #[error("\"{0}\" is not the greater of a multiple of the floor and a time: write max(4S, 2ms)")]
+    Greater(String),
     /// A limit that nothing or everything keeps.
     #[error("the limit of \"{0}\" is out of range: above zero, and for errors from 0 to 100 %")]
     Limit(String),
-    /// A multiple of a floor that was not measured.
+    /// A multiple of a floor that there cannot be.
     #[error(
-        "\"{0}\" is a multiple of the service floor, which a single run does not measure: give the limit as a time"
+        "\"{0}\" is a multiple of a floor that there is not: errors, rates and the generator's own delays have none"
     )]
-    NoFloor(String),
-}
-
-/// What a run says of an objective, with every number behind it.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Judgement {
-    /// The verdict on the whole.
-    pub verdict: Verdict,
-    /// Bound by bound.
-    pub findings: Vec<Finding>,
-    /// What decided beside the bounds: faults of the generator, a growing backlog.
-    pub why: Vec<String>,
-    /// Whether the run may be believed for the purpose of this objective: as [`Run::validity`], but the generator's
-    /// own part of the response may also be 2 % of the lowest bound.
-    pub validity: Validity,
-}
-
-/// What a run says of one bound.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Finding {
-    /// The bound.
-    pub bound: Bound,
-    /// What was measured: nanoseconds, or a share; `None` where there was nothing to measure.
-    pub value: Option<f64>,
-    /// Whether it is only a lower bound.
-    pub at_least: bool,
-    /// Its 95 % confidence interval.
-    pub interval: Option<(f64, f64)>,
-    /// The verdict on this bound.
-    pub verdict: Verdict,
-    /// Why.
-    pub why: String,
-}
-
-impl Judgement {
-    /// Whether every bound is kept, by a run that may be believed and had enough data.
-    #[must_use]
-    pub fn passed(&self) -> bool {
-        self.verdict == Verdict::Pass
-    }
-
-    /// Does nothing if the verdict is [`Verdict::Pass`]: for tests.
-    ///
-    /// # Panics
-    /// If it is any other, with every number behind it.
-    #[track_caller]
-    pub fn assert(&self) {
-        assert!(self.passed(), "\n{self}");
-    }
-}
-
-impl fmt::Display for Judgement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "verdict: {}", self.verdict.name().to_uppercase())?;
-        for finding in &self.findings {
-            let name = finding.verdict.name();
-            writeln!(
-                f,
-                "  {:<28} {name:<13} {}",
-                finding.bound.to_string(),
-                finding.why
-            )?;
-        }
-        for why in &self.why {
-            writeln!(f, "  {why}")?;
-        }
-        Ok(())
-    }
-}
-
-fn judge(bound: &Bound, run: &Run) -> Finding {
-    let of = match Of::find(bound, run) {
-        Ok(of) => of,
-        Err(why) => {
-            return Finding {
-                bound: bound.clone(),
-                value: None,
-                at_least: false,
-                interval: None,
-                verdict: Verdict::Inconclusive,
-                why,
-            };
-        }
-    };
-    let series = of.series(&bound.metric);
-    let (value, at_least, interval) = measure(bound, &series);
-    let unit = |x: f64| match bound.statistic {
-        Statistic::Errors => format!("{:.3} %", x * 100.0),
-        Statistic::Quantile(_) | Statistic::Mean => Ns(x).to_string(),
-    };
-    let shown = interval.map_or_else(
-        || "no interval".to_owned(),
-        |(low, high)| format!("95 % interval {} to {}", unit(low), unit(high)),
-    );
-    let (verdict, why) = match (value, interval) {
-        (None, _) => (Verdict::Inconclusive, "nothing was measured".to_owned()),
-        (Some(value), _) if at_least && bound.statistic == Statistic::Mean => {
-            let verdict = if value > bound.limit {
-                Verdict::Fail
-            } else {
-                Verdict::Inconclusive
-            };
-            let why = format!(
-                "at least {}: arrivals that were not served count with the age they had",
-                unit(value)
-            );
-            (verdict, why)
-        }
-        (Some(value), _) if at_least => (
-            Verdict::Fail,
-            format!(
-                "at least {}: it falls on arrivals that were not served",
-                unit(value)
-            ),
-        ),
-        (Some(value), Some((low, _))) if low > bound.limit => {
-            (Verdict::Fail, format!("{} ({shown})", unit(value)))
-        }
-        (Some(value), Some((_, high))) if high <= bound.limit => {
-            match of.too_few(bound, &series, value) {
-                None => (Verdict::Pass, format!("{} ({shown})", unit(value))),
-                Some(why) => (
-                    Verdict::Inconclusive,
-                    format!("{} ({shown}), but {why}", unit(value)),
-                ),
-            }
-        }
-        (Some(value), Some(_)) => (
-            Verdict::Inconclusive,
-            format!(
-                "{} ({shown}): the interval straddles the bound",
-                unit(value)
-            ),
-        ),
-        (Some(value), None) => (
-            Verdict::Inconclusive,
-            format!(
-                "{} (no interval: a tenth of the steady phase has no arrivals)",
-                unit(value)
-            ),
-        ),
-    };
-    Finding {
-        bound: bound.clone(),
-        value,
-        at_least,
-        interval,
-        verdict,
-        why,
-    }
-}
-
-fn measure(bound: &Bound, series: &Series) -> (Option<f64>, bool, Option<(f64, f64)>) {
-    match bound.statistic {
-        Statistic::Quantile(q) => match series.quantile(q) {
-            None => (None, false, None),
-            Some(Value::AtLeast(ns)) => (Some(ns as f64), true, None),
-            Some(Value::Exact(ns)) => (Some(ns as f64), false, series.interval(q)),
-        },
-        // A mean of which some parts are lower bounds is one itself.
-        Statistic::Mean => (
-            series.whole().mean_ns(),
-            series.whole().at_least.count() > 0,
-            series.mean_interval(),
-        ),
-        Statistic::Errors => (series.error_share(), false, series.error_interval()),
-    }
-}
-
-/// What a bound is on: all arrivals of a run, or those of one kind.
-struct Of<'a> {
-    run: &'a Run,
-    kind: Option<Kind>,
-}
-
-impl<'a> Of<'a> {
-    /// Of which arrivals `bound` speaks; if there are no such, why.
-    fn find(bound: &Bound, run: &'a Run) -> Result<Self, String> {
-        let kinds = run.plan().kinds();
-        let kind = match &bound.kind {
-            None => None,
-            Some(name) => match kinds.get(name) {
-                Some(kind) => Some(kind),
-                None if kinds.is_empty() => {
-                    return Err("the run does not tell kinds of request apart".to_owned());
-                }
-                None => {
-                    let names: Vec<_> = kinds.iter().map(|(_, name)| name).collect();
-                    return Err(format!(
-                        "the run has no such kind of request; there are: {}",
-                        names.join(", ")
-                    ));
-                }
-            },
-        };
-        Ok(Of { run, kind })
-    }
-
-    fn series(&self, metric: &Metric) -> Series {
-        match self.kind {
-            None => self.run.series(metric),
-            Some(kind) => self.run.series_of(kind, metric),
-        }
-    }
-
-    fn course(&self) -> Option<&'a Course> {
-        let snapshot = self.run.snapshot();
-        match self.kind {
-            None => Some(snapshot.course()),
-            Some(kind) => snapshot.of_kind(kind).course(),
-        }
-    }
-
-    /// Arrivals of the steady phase.
-    fn scheduled(&self) -> u64 {
-        let snapshot = self.run.snapshot();
-        match self.kind {
-            None => snapshot.steady_counts().scheduled,
-            Some(kind) => snapshot.of_kind(kind).phase_counts(Phase::Steady).scheduled,
-        }
-    }
-
-    /// Why the data do not resolve a quantile that seems to keep its bound; `None` if they do.
-    fn too_few(&self, bound: &Bound, series: &Series, value: f64) -> Option<String> {
-        let q = match bound.statistic {
-            Statistic::Quantile(q) => q,
-            Statistic::Errors => return self.too_few_for_errors(bound, value),
-            Statistic::Mean => return None,
-        };
-        let above = match (&bound.metric, self.course()) {
-            (Metric::Response | Metric::ResponseOk | Metric::ResponseSlo, Some(course)) => {
-                course.excursions_above(value as u64)
-            }
-            // Of other metrics there is no course in time: single values are counted instead.
-            _ => series.whole().count() - q.rank(series.whole().count()),
-        };
-        if above >= EXCURSIONS {
-            return None;
-        }
-        let steady = self.run.snapshot().layout().steady().length();
-        let factor = EXCURSIONS as f64 / (above.max(1)) as f64;
-        Some(format!(
-            "only {above} separate excursions lie above it and {EXCURSIONS} are needed: a steady phase of about {:.0} s would do",
-            (steady.as_secs_f64() * factor).ceil()
-        ))
-    }
-
-    /// Without an error among n arrivals, their share may still be up to 3/n (at 95 %).
-    fn too_few_for_errors(&self, bound: &Bound, share: f64) -> Option<String> {
-        let n = self.scheduled() as f64;
-        let needed = (3.0 / bound.limit).ceil();
-        (share == 0.0 && bound.limit > 0.0 && n < needed).then(|| {
-            format!("none among {n:.0} arrivals says no more than that: {needed:.0} are needed")
-        })
-    }
+    NoFloorOf(String),
+    /// A kind of request that the plan or the floor does not have.
+    #[error("\"{bound}\" is on a kind of request that there is not; {known}")]
+    UnknownKind {
+        /// The bound.
+        bound: String,
+        /// What there is.
+        known: String,
+    },
+    /// A stage that the adapter or the floor does not have.
+    #[error("\"{bound}\" is on a stage that no request has; {known}")]
+    UnknownStage {
+        /// The bound.
+        bound: String,
+        /// What there is.
+        known: String,
+    },
+    /// A quantile that a stated floor does not have.
+    #[error(
+        "the floor was stated without the quantile of \"{0}\": measure it, or bound p50, p95 or p99"
+    )]
+    NoQuantile(String),
+    /// A floor below its own round trip.
+    #[error(
+        "the floor of \"{0}\" is no longer than the round trip, so that nothing is left for S: estimate the round trip anew"
+    )]
+    NoService(String),
+    /// Not TOML, or not of the right form.
+    #[error("the objective cannot be read: {0}")]
+    File(String),
 }

@@ -37,6 +37,13 @@ impl Buckets {
         }
     }
 
+    /// Adds `count` values; past [`LIMIT_NS`] they may have no bucket, and then nothing is added.
+    pub(crate) fn add(&mut self, ns: u64, count: u64) {
+        if let Some(existing) = self.0.get_mut(index(ns)) {
+            *existing = existing.saturating_add(count);
+        }
+    }
+
     /// Adds those of `other`, all of which lie in `range`.
     pub(crate) fn merge(&mut self, other: &Buckets, range: Range<usize>) {
         for (ours, theirs) in self.0[range.clone()].iter_mut().zip(&other.0[range]) {
@@ -74,9 +81,10 @@ impl Buckets {
         let read = Deserializer::new().deserialize::<u64, _>(&mut bytes);
         debug_assert!(read.is_ok());
         for bucket in read.iter().flat_map(Histogram::iter_recorded) {
-            if let Some(count) = buckets.0.get_mut(index(bucket.value_iterated_to())) {
-                *count += bucket.count_since_last_iteration();
-            }
+            buckets.add(
+                bucket.value_iterated_to(),
+                bucket.count_since_last_iteration(),
+            );
         }
         buckets
     }
@@ -87,8 +95,9 @@ pub(crate) fn range(min: u64, max: u64) -> Range<usize> {
     index(min).min(LEN)..(index(max) + 1).min(LEN)
 }
 
+/// The bucket of `ns`.
 #[inline]
-fn index(ns: u64) -> usize {
+pub(crate) fn index(ns: u64) -> usize {
     let octave = octave(ns);
     ((u64::from(octave) << HALF) + (ns >> octave)) as usize
 }
@@ -105,6 +114,11 @@ fn highest(index: usize) -> u64 {
     let octave = (index >> HALF).saturating_sub(1);
     let step = index - (octave << HALF);
     ((step as u64 + 1) << octave) - 1
+}
+
+/// The highest value of the bucket of `ns`.
+pub(crate) fn highest_equivalent(ns: u64) -> u64 {
+    highest(index(ns))
 }
 
 /// The lowest value of the bucket of `ns`.

@@ -78,7 +78,8 @@ impl Counts {
         *field += 1;
     }
 
-    pub(crate) fn merge(&mut self, other: &Counts) {
+    /// Adds those of `other`.
+    pub fn merge(&mut self, other: &Counts) {
         self.scheduled += other.scheduled;
         self.ok += other.ok;
         self.failed += other.failed;

@@ -192,6 +192,81 @@ impl Histogram {
 }
 
 impl Histogram {
+    /// What is kept exactly beside the buckets; `None` of an empty histogram.
+    #[must_use]
+    pub fn exact(&self) -> Option<Exact> {
+        (self.count > 0).then_some(Exact {
+            count: self.count,
+            min_ns: self.min,
+            max_ns: self.max,
+            sum_ns: self.sum,
+            sum_of_squares: self.sum_of_squares,
+            over_range: self.over_range,
+        })
+    }
+
+    /// A histogram that was written down: its [`buckets`](Histogram::buckets) in any order, and what was
+    /// [`exact`](Histogram::exact) of it. Nothing is lost on the way.
+    ///
+    /// ```
+    /// use openloop_measurer::Histogram;
+    ///
+    /// let mut histogram = Histogram::new();
+    /// histogram.record(123_456);
+    /// let exact = histogram.exact().ok_or("empty")?;
+    /// let again = Histogram::from_parts(histogram.buckets(), exact)?;
+    /// assert_eq!((again.max_ns(), again.to_v2_bytes()), (Some(123_456), histogram.to_v2_bytes()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the two contradict each other, or count more than 2⁵⁶ values.
+    pub fn from_parts(
+        buckets: impl IntoIterator<Item = (u64, u64)>,
+        exact: Exact,
+    ) -> Result<Self, HistogramError> {
+        let Exact { min_ns, max_ns, .. } = exact;
+        let range = buckets::range(min_ns, max_ns);
+        let mut read = Buckets::new();
+        let mut counted = exact.over_range;
+        for (value, count) in buckets {
+            if value > buckets::highest_equivalent(LIMIT_NS)
+                || !range.contains(&buckets::index(value))
+            {
+                return Err(HistogramError::Outside {
+                    value,
+                    min_ns,
+                    max_ns,
+                });
+            }
+            counted = counted.saturating_add(count);
+            read.add(value, count);
+        }
+        if counted != exact.count || counted == 0 {
+            let count = exact.count;
+            return Err(HistogramError::Count { counted, count });
+        }
+        if counted > MOST {
+            return Err(HistogramError::TooMany(counted));
+        }
+        let possible = min_ns <= max_ns
+            && (exact.over_range > 0) == (max_ns > LIMIT_NS)
+            && exact.sum_ns >= u128::from(min_ns) + u128::from(max_ns) * u128::from(counted > 1)
+            && exact.sum_ns <= u128::from(max_ns) * u128::from(counted);
+        if !possible {
+            return Err(HistogramError::Extremes);
+        }
+        Ok(Histogram {
+            buckets: (exact.over_range < counted).then_some(read),
+            count: exact.count,
+            min: min_ns,
+            max: max_ns,
+            sum: exact.sum_ns,
+            sum_of_squares: exact.sum_of_squares,
+            over_range: exact.over_range,
+        })
+    }
+
     /// The same values in a few kilobytes.
     pub(crate) fn pack(&self) -> Packed {
         Packed {
@@ -204,6 +279,60 @@ impl Histogram {
             over_range: self.over_range,
         }
     }
+}
+
+/// More values than any run has; below it, sums of many histograms fit.
+const MOST: u64 = 1 << 56;
+
+/// What a [`Histogram`] keeps exactly, beside its buckets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exact {
+    /// How many values.
+    pub count: u64,
+    /// The smallest.
+    pub min_ns: u64,
+    /// The largest.
+    pub max_ns: u64,
+    /// Their sum.
+    pub sum_ns: u128,
+    /// The sum of their squares, in square nanoseconds; [`u128::MAX`] where it would be more.
+    pub sum_of_squares: u128,
+    /// How many lie above [`LIMIT_NS`]: they are in no bucket.
+    pub over_range: u64,
+}
+
+/// Why something is no histogram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HistogramError {
+    /// A value in the buckets lies where none can be.
+    #[error(
+        "there is a value of {value} ns, but all lie between {min_ns} and {max_ns} ns, and in buckets up to an hour"
+    )]
+    Outside {
+        /// The value.
+        value: u64,
+        /// The smallest that there is.
+        min_ns: u64,
+        /// The largest.
+        max_ns: u64,
+    },
+    /// The number of values is another.
+    #[error("there are {counted} values, and {count} were said")]
+    Count {
+        /// In the buckets and past them.
+        counted: u64,
+        /// As it was written down.
+        count: u64,
+    },
+    /// More than can be added up safely.
+    #[error("{0} values are more than any run has")]
+    TooMany(u64),
+    /// The extremes, the sum and what lies past the range do not go together.
+    #[error(
+        "the smallest value, the largest, the sum and what lies above an hour contradict each other"
+    )]
+    Extremes,
 }
 
 /// A histogram that is rarely touched, in a few kilobytes.
@@ -328,5 +457,79 @@ mod tests {
         let mut h = Histogram::new();
         h.record(0);
         assert_eq!((h.min_ns(), h.quantile(Quantile::P99)), (Some(0), Some(0)));
+    }
+
+    #[test]
+    fn what_is_written_down_is_read_again_without_loss() {
+        let mut h = Histogram::new();
+        for ns in [
+            0,
+            1,
+            2047,
+            2048,
+            123_456_789,
+            LIMIT_NS,
+            LIMIT_NS + 1,
+            u64::MAX,
+        ] {
+            h.record(ns);
+            let again = Histogram::from_parts(h.buckets(), h.exact().unwrap()).unwrap();
+            assert_eq!(again.exact(), h.exact());
+            assert_eq!(again.to_v2_bytes(), h.to_v2_bytes());
+        }
+        let mut far = Histogram::new();
+        far.record(u64::MAX);
+        let again = Histogram::from_parts([], far.exact().unwrap()).unwrap();
+        assert_eq!(again.exact(), far.exact());
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_no_histogram() {
+        let mut h = Histogram::new();
+        h.record(10);
+        h.record(20);
+        let exact = h.exact().unwrap();
+        let refused = |buckets: &[(u64, u64)], exact| {
+            Histogram::from_parts(buckets.iter().copied(), exact).unwrap_err()
+        };
+        let both = [(10, 1), (20, 1)];
+        assert!(matches!(
+            refused(&[(10, 1), (21, 1)], exact),
+            HistogramError::Outside { .. }
+        ));
+        assert!(matches!(
+            refused(&[(10, 1)], exact),
+            HistogramError::Count { .. }
+        ));
+        assert!(matches!(
+            refused(&[(10, u64::MAX), (20, 9)], exact),
+            HistogramError::Count { .. }
+        ));
+        let many = Exact {
+            count: u64::MAX,
+            ..exact
+        };
+        assert!(matches!(
+            refused(&[(10, u64::MAX)], many),
+            HistogramError::TooMany(_)
+        ));
+        for wrong in [
+            Exact {
+                sum_ns: 29,
+                ..exact
+            },
+            Exact {
+                sum_ns: 41,
+                ..exact
+            },
+            Exact {
+                max_ns: LIMIT_NS + 1,
+                ..exact
+            },
+        ] {
+            assert_eq!(refused(&both, wrong), HistogramError::Extremes);
+        }
+        let none = Exact { count: 0, ..exact };
+        assert!(matches!(refused(&[], none), HistogramError::Count { .. }));
     }
 }

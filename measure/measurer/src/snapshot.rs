@@ -3,8 +3,11 @@
 use crate::kind::slot;
 use crate::ledger::Ledger;
 use crate::store::Store;
-use crate::timeline::Interval;
-use crate::{Counts, Course, Kind, Kinds, Layout, Outcome, Phase, Section};
+use crate::timeline::{Interval, Stretch};
+use crate::{
+    Counts, Course, Kind, Kinds, Layout, Outcome, Phase, Population, Quantile, Section, Slow,
+};
+use openloop_sched::Offset;
 use std::time::Duration;
 
 /// Everything that was recorded, at one instant.
@@ -141,6 +144,30 @@ impl Snapshot {
     #[must_use]
     pub fn timeline(&self) -> Vec<Interval> {
         self.store.timeline.intervals()
+    }
+
+    /// The stretch of the steady phase, of `length` to the whole interval, in which the quantile `q` of the response is
+    /// worst: to be shown beside the whole, of which it is a part, and never instead of it. `None` where the steady
+    /// phase has no such stretch with arrivals.
+    ///
+    /// It slides over the [timeline](Snapshot::timeline), so that it begins and ends on an interval of it.
+    #[must_use]
+    pub fn worst_stretch(&self, length: Duration, q: Quantile) -> Option<Stretch> {
+        let steady = self.layout().steady();
+        self.store.timeline.worst(steady, length, q)
+    }
+
+    /// The slowest arrivals of the steady phase, slowest first, at most [`SLOWEST`](crate::SLOWEST), each with its
+    /// stages. One without an end has the age that it had.
+    #[must_use]
+    pub fn slowest(&self) -> Vec<Slow> {
+        self.store.slowest.sorted()
+    }
+
+    /// The responses of each interval of the timeline in which any arrival was intended, with its first instant and the
+    /// first after it.
+    pub fn responses(&self) -> impl Iterator<Item = (Offset, Offset, Population)> + '_ {
+        self.store.timeline.responses()
     }
 
     /// Mean number in flight over the steady phase, twice: by the gauge that counts every dispatch and every

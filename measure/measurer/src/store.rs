@@ -5,6 +5,7 @@ use crate::details::Detail;
 use crate::kind::slot;
 use crate::layout::Span;
 use crate::ledger::Ledger;
+use crate::slowest::Slowest;
 use crate::timeline::Timeline;
 use crate::{Kinds, Layout, Sample, Section};
 use std::time::Duration;
@@ -29,6 +30,7 @@ pub(crate) struct Store {
     /// By [`slot`].
     pub(crate) ledgers: Vec<Ledger>,
     pub(crate) timeline: Timeline,
+    pub(crate) slowest: Slowest,
     pub(crate) stays_ns: u128,
 }
 
@@ -39,7 +41,8 @@ impl Store {
             steady,
             windows: vec![Section::of_kinds(kinds.len()); WINDOWS],
             ledgers: vec![Ledger::new(&layout); kinds.len() + 1],
-            timeline: Timeline::new(INTERVAL),
+            timeline: Timeline::new(INTERVAL, &layout),
+            slowest: Slowest::default(),
             stays_ns: 0,
             layout,
         }
@@ -64,6 +67,7 @@ impl Store {
         ledger.record(sample, self.layout.phase_at(sample.intended), slice);
         if let Some(slice) = slice {
             self.windows[slice / (SLICES / WINDOWS)].record(sample, details);
+            self.slowest.record(sample, details);
         }
         if let Some(dispatched) = sample.dispatched {
             let stay = self.steady.clamp(sample.ended) - self.steady.clamp(dispatched);

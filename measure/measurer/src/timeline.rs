@@ -1,8 +1,11 @@
 //! What happened when: counts and latencies by interval.
 
+use crate::grid::Grid;
 use crate::histogram::Packed;
-use crate::{Counts, Histogram, Outcome, Population, Quantile, Sample, Value};
+use crate::layout::Span;
+use crate::{Counts, Histogram, Layout, Outcome, Population, Quantile, Sample, Value};
 use openloop_sched::Offset;
+use std::collections::VecDeque;
 use std::time::Duration;
 
 /// The longest timeline: past it, intervals are doubled and merged in pairs.
@@ -11,7 +14,8 @@ const MAX_INTERVALS: usize = 7200;
 /// How many intervals keep their histogram at hand; older ones are packed to a few kilobytes each.
 const MAX_OPEN: usize = 64;
 
-/// One interval of the run.
+/// One interval of the run: a second, or more in a run of hours, and less at the end of a phase. None lies in two
+/// phases.
 ///
 /// Counts stand at their own instants: an arrival is fired in one interval and may end in another. Latencies
 /// stand at the *intended* instant, where the user was.
@@ -40,6 +44,18 @@ pub struct Interval {
     pub p99: Option<Value>,
     /// The largest response.
     pub max: Option<Value>,
+}
+
+/// A stretch of the run, and the responses of the arrivals that were intended in it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Stretch {
+    /// First instant.
+    pub from: Offset,
+    /// First instant after it.
+    pub to: Offset,
+    /// The responses.
+    pub response: Population,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -124,22 +140,21 @@ impl Cell {
 /// Collects intervals. Its memory is bounded, however long the run is.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeline {
-    interval_ns: u64,
+    grid: Grid,
     cells: Vec<Cell>,
-    /// The interval that was asked for last, and its start: most questions are about the same one.
-    recent: (usize, u64),
+    /// The interval that was asked for last, its start and its length: most questions are about the same one.
+    recent: (usize, u64, u64),
     /// Intervals with an open histogram, oldest use first.
     open: Vec<usize>,
 }
 
 impl Timeline {
-    pub(crate) fn new(interval: Duration) -> Self {
+    pub(crate) fn new(interval: Duration, layout: &Layout) -> Self {
+        let interval_ns = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
         Timeline {
-            interval_ns: u64::try_from(interval.as_nanos())
-                .unwrap_or(u64::MAX)
-                .max(1),
+            grid: Grid::new(layout, interval_ns),
             cells: vec![Cell::default()],
-            recent: (0, 0),
+            recent: (0, 0, 0),
             open: Vec::new(),
         }
     }
@@ -183,19 +198,20 @@ impl Timeline {
     /// The interval of `at`, made if there is none yet.
     #[inline]
     fn index(&mut self, at: Offset) -> usize {
-        let (index, start) = self.recent;
+        let (index, start, length) = self.recent;
         // Below `start` this wraps around, to more than any interval.
-        if at.as_nanos().wrapping_sub(start) < self.interval_ns {
+        if at.as_nanos().wrapping_sub(start) < length {
             return index;
         }
         let index = self.find(at);
-        self.recent = (index, index as u64 * self.interval_ns);
+        let (start, end) = self.grid.span(index);
+        self.recent = (index, start, end - start);
         index
     }
 
     fn find(&mut self, at: Offset) -> usize {
         loop {
-            let index = usize::try_from(at.as_nanos() / self.interval_ns).unwrap_or(usize::MAX);
+            let index = self.grid.index(at);
             if index < self.cells.len() {
                 return index;
             }
@@ -208,13 +224,16 @@ impl Timeline {
     }
 
     fn coarsen(&mut self) {
-        self.interval_ns = self.interval_ns.saturating_mul(2);
-        self.recent = (0, 0);
+        let parts = self.grid.coarsen();
+        self.recent = (0, 0, 0);
         self.open.clear();
         let mut cells = std::mem::take(&mut self.cells).into_iter();
-        while let Some(mut cell) = cells.next() {
-            cell.absorb(cells.next().unwrap_or_default());
-            self.cells.push(cell);
+        for length in parts.into_iter().chain([usize::MAX]) {
+            let mut part = cells.by_ref().take(length);
+            while let Some(mut cell) = part.next() {
+                cell.absorb(part.next().unwrap_or_default());
+                self.cells.push(cell);
+            }
         }
     }
 
@@ -244,19 +263,70 @@ impl Timeline {
             .collect()
     }
 
+    /// The responses of each interval so far that has any, with its first instant and the first after it: one is
+    /// unpacked at a time.
+    pub(crate) fn responses(&self) -> impl Iterator<Item = (Offset, Offset, Population)> + '_ {
+        let cells = self.cells.iter().enumerate();
+        let cells = cells.filter(|(_, cell)| cell.arrivals > 0);
+        cells.map(|(index, cell)| {
+            let (from, to) = self.grid.span(index);
+            let [from, to] = [from, to].map(Offset::from_nanos);
+            (from, to, cell.population())
+        })
+    }
+
     /// The interval of `at`, if anything of it has been recorded. Its number in flight is left at zero.
     pub(crate) fn interval_at(&self, at: Offset) -> Option<Interval> {
-        let index = usize::try_from(at.as_nanos() / self.interval_ns).ok()?;
+        let index = self.grid.index(at);
         Some(self.interval(index, self.cells.get(index)?, 0))
     }
 
+    /// The stretch of whole intervals within `span` that has the highest quantile `q`: the first of equals.
+    pub(crate) fn worst(&self, span: Span, length: Duration, q: Quantile) -> Option<Stretch> {
+        let first = self.grid.index(span.from);
+        let first = first + usize::from(self.grid.span(first).0 < span.from.as_nanos());
+        let end = self.grid.index(span.to).min(self.cells.len());
+        let wanted = length.as_nanos() / u128::from(self.grid.interval_ns());
+        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).max(1);
+        // How bad: a lower bound is worse than anything measured.
+        let rank = |value: Value| (value.is_lower_bound(), value.ns());
+        let mut worst: Option<((bool, u64), Stretch)> = None;
+        let mut recent: VecDeque<(Option<(bool, u64)>, Population)> = VecDeque::new();
+        for index in first..end {
+            let population = self.cells[index].population();
+            recent.push_back((population.quantile(q).map(rank), population));
+            if recent.len() > wanted {
+                recent.pop_front();
+            }
+            // The quantile of a whole is at most the greatest of its parts.
+            let most = recent.iter().filter_map(|(rank, _)| *rank).max();
+            let least = worst.as_ref().map(|(rank, _)| *rank);
+            if recent.len() < wanted || most <= least {
+                continue;
+            }
+            let mut response = Population::new();
+            for (_, part) in &recent {
+                response.merge(part);
+            }
+            let rank = response.quantile(q).map(rank);
+            if let Some(rank) = rank.filter(|rank| Some(*rank) > least) {
+                let stretch = Stretch {
+                    from: Offset::from_nanos(self.grid.span(index + 1 - wanted).0),
+                    to: Offset::from_nanos(self.grid.span(index).1),
+                    response,
+                };
+                worst = Some((rank, stretch));
+            }
+        }
+        worst.map(|(_, stretch)| stretch)
+    }
+
     fn interval(&self, index: usize, cell: &Cell, in_flight: u64) -> Interval {
-        let start =
-            |index: usize| Offset::from_nanos(self.interval_ns.saturating_mul(index as u64));
+        let (from, to) = self.grid.span(index);
         let population = cell.population();
         Interval {
-            from: start(index),
-            to: start(index + 1),
+            from: Offset::from_nanos(from),
+            to: Offset::from_nanos(to),
             arrivals: cell.arrivals,
             fired: cell.fired,
             dispatched: cell.dispatched,
@@ -292,9 +362,15 @@ mod tests {
         }
     }
 
+    /// Seconds, of a run of so many.
+    fn of_seconds(seconds: u64) -> Timeline {
+        let layout = Layout::steady_only(Duration::from_secs(seconds)).unwrap();
+        Timeline::new(Duration::from_secs(1), &layout)
+    }
+
     #[test]
     fn counts_stand_at_their_own_instants_and_latencies_at_the_intended_one() {
-        let mut timeline = Timeline::new(Duration::from_secs(1));
+        let mut timeline = of_seconds(3);
         timeline.record(&sample(100, 2500, Outcome::Ok));
         timeline.record(&sample(1999, 2002, Outcome::Shed));
         let intervals = timeline.intervals();
@@ -330,7 +406,7 @@ mod tests {
 
     #[test]
     fn a_late_end_reopens_a_packed_interval_without_losing_anything() {
-        let mut timeline = Timeline::new(Duration::from_secs(1));
+        let mut timeline = of_seconds(200);
         for second in 0..200 {
             timeline.record(&sample(second * 1000, second * 1000 + 5, Outcome::Ok));
         }
@@ -347,8 +423,52 @@ mod tests {
     }
 
     #[test]
+    fn the_worst_stretch_is_found_within_the_phase() {
+        let mut timeline = of_seconds(60);
+        for i in 0..6000 {
+            let at = i * 10;
+            // Slow before the phase, and from 31 to 35 s; one much slower arrival at 50 s is less than a hundredth.
+            let slow = at < 3000 || (31_000..35_000).contains(&at);
+            let took = match (slow, at == 50_000) {
+                (_, true) => 5000,
+                (true, _) => 100 + i % 7,
+                (false, _) => 1,
+            };
+            timeline.record(&sample(at, at + took, Outcome::Ok));
+        }
+        let span = Span {
+            phase: crate::Phase::Steady,
+            from: Offset::from_nanos(4_500_000_000),
+            to: Offset::from_nanos(60_000_000_000),
+        };
+        let worst = timeline.worst(span, Duration::from_secs(4), Quantile::P50);
+        let worst = worst.unwrap();
+        assert_eq!(worst.from.as_nanos(), 31_000_000_000);
+        assert_eq!(worst.to.as_nanos(), 35_000_000_000);
+        assert_eq!(worst.response.count(), 400);
+        // The same by looking at every stretch.
+        for q in [Quantile::P50, Quantile::P99, Quantile::P99_9] {
+            let mut most = 0;
+            for from in 5..=50 {
+                let mut whole = Population::new();
+                for index in from..from + 10 {
+                    whole.merge(&timeline.cells[index].population());
+                }
+                most = most.max(whole.quantile(q).unwrap().ns());
+            }
+            let found = timeline.worst(span, Duration::from_secs(10), q).unwrap();
+            assert_eq!(found.response.quantile(q).unwrap().ns(), most, "{q}");
+        }
+        assert!(
+            timeline
+                .worst(span, Duration::from_secs(56), Quantile::P50)
+                .is_none()
+        );
+    }
+
+    #[test]
     fn a_long_run_is_kept_in_fewer_and_longer_intervals() {
-        let mut timeline = Timeline::new(Duration::from_secs(1));
+        let mut timeline = of_seconds(36_000);
         for minute in 0..600 {
             timeline.record(&sample(
                 minute * 60_000,
@@ -366,5 +486,27 @@ mod tests {
             intervals.iter().filter_map(|i| i.max).map(Value::ns).max(),
             Some(599_000_000)
         );
+    }
+
+    #[test]
+    fn longer_intervals_keep_what_the_phases_had() {
+        let secs = Duration::from_secs;
+        let layout = Layout::new(&[
+            (crate::Phase::WarmUp, secs(3)),
+            (crate::Phase::Steady, secs(10_000)),
+        ]);
+        let mut timeline = Timeline::new(secs(1), &layout.unwrap());
+        for second in 0..10_003 {
+            timeline.record(&sample(second * 1000, second * 1000, Outcome::Ok));
+        }
+        let intervals = timeline.intervals();
+        assert!(intervals.len() <= MAX_INTERVALS);
+        let before: u64 = intervals[..2].iter().map(|i| i.arrivals).sum();
+        assert_eq!((before, intervals[2].from.as_duration()), (3, secs(3)));
+        assert_eq!(intervals.last().unwrap().to.as_duration(), secs(10_003));
+        let responses = timeline
+            .responses()
+            .map(|(_, _, response)| response.count());
+        assert_eq!(responses.sum::<u64>(), 10_003);
     }
 }

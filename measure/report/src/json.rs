@@ -1,6 +1,7 @@
 //! A report as JSON.
 
 use crate::Report;
+use crate::html;
 use crate::schema::{self, NAME};
 use serde::Deserialize;
 use std::io;
@@ -26,7 +27,22 @@ impl Report {
     pub fn read_json(mut from: impl io::Read) -> Result<Report, ReadError> {
         let mut text = Vec::new();
         from.read_to_end(&mut text)?;
-        let Head { schema } = serde_json::from_slice(&text).map_err(ReadError::NotAReport)?;
+        Report::from_json(&text)
+    }
+
+    /// Reads the report inside a page that [`write_html`](Report::write_html) wrote.
+    ///
+    /// # Errors
+    /// When the reader fails, the page has no report inside, or it is one that cannot be read.
+    pub fn read_html(mut from: impl io::Read) -> Result<Report, ReadError> {
+        let mut page = Vec::new();
+        from.read_to_end(&mut page)?;
+        let page = String::from_utf8_lossy(&page);
+        Report::from_json(&html::extract(&page)?)
+    }
+
+    fn from_json(text: &[u8]) -> Result<Report, ReadError> {
+        let Head { schema } = serde_json::from_slice(text).map_err(ReadError::NotAReport)?;
         let major = schema
             .strip_prefix(NAME)
             .and_then(|rest| rest.strip_prefix('/'))
@@ -40,7 +56,7 @@ impl Report {
             }
             _ => return Err(ReadError::UnknownSchema(schema)),
         }
-        let mut report: Report = serde_json::from_slice(&text).map_err(ReadError::NotAReport)?;
+        let mut report: Report = serde_json::from_slice(text).map_err(ReadError::NotAReport)?;
         report.schema = schema::tag();
         Ok(report)
     }
@@ -62,6 +78,12 @@ pub enum ReadError {
     /// Not JSON, or a field of the schema is absent or of another type.
     #[error("this is not a report: {0}")]
     NotAReport(#[source] serde_json::Error),
+    /// A page without a report.
+    #[error("there is no report inside this page: only pages that openloop wrote have one")]
+    NoReportInside,
+    /// A page whose report cannot be unpacked.
+    #[error("the report inside this page is damaged: {0}")]
+    Damaged(String),
     /// The schema of something else.
     #[error(
         "the schema is \"{0}\", which is no report: expected \"{NAME}/{version}\"",

@@ -1,17 +1,22 @@
 //! The report of a run.
 
 use crate::schema::{
-    self, Arrivals, Backlog, Closed, Environment, Generator, Health, Interval, Kind, Latency,
-    Limits, Objective, PhaseArrivals, Sessions, Summary, Validity, WorstWindow, finite, nanos,
+    self, Arrivals, Backlog, Closed, Environment, Floor, Generator, Health, Interval, Kind,
+    Latency, Limits, Lint, Merged, Objective, PhaseArrivals, Problem, Replicas, Resilience,
+    Sessions, Shard, Summary, Sweep, Validity, WorstWindow, finite, nanos,
 };
-use openloop_experiment::{Judgement, Run};
+use openloop_experiment::problem::{Observed, ProblemStatement};
+use openloop_experiment::sweep::Curve;
+use openloop_experiment::{Judgement, Run, resilience};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 /// The report of a run: everything that is shown, written, compared and merged.
 ///
 /// A plain value: what a renderer prints stands here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Report {
     /// `openloop.report/1.0`.
@@ -28,6 +33,18 @@ pub struct Report {
     /// The command line that made it.
     #[serde(default)]
     pub command: Option<String>,
+    /// The simulated service, where it was a rehearsal: then nothing was sent, and nothing says anything of the target.
+    #[serde(default)]
+    pub rehearsal: Option<String>,
+    /// When the run began, by the wall clock: `2026-11-30T08:14:05.120Z`.
+    #[serde(default)]
+    pub started_at: Option<String>,
+    /// Which part of a run it is, where several processes share one.
+    #[serde(default)]
+    pub shard: Option<Shard>,
+    /// Of which reports it was merged, if it was.
+    #[serde(default)]
+    pub merged: Option<Merged>,
     /// `open`, `partly_open` or `closed`.
     #[serde(rename = "loop")]
     pub loop_kind: String,
@@ -73,7 +90,7 @@ pub struct Report {
     /// Whether the run may be believed.
     pub validity: Validity,
     /// The service at one request at a time, where it was measured.
-    pub floor: Option<serde_json::Value>,
+    pub floor: Option<Floor>,
     /// What the run says of an objective, where there is one.
     pub slo: Option<Objective>,
     /// Whether more came than was served; `None` where parts of the steady phase have no arrivals.
@@ -102,7 +119,16 @@ pub struct Report {
     #[serde(default)]
     pub sessions: Option<Sessions>,
     /// The statement of the problem that the run answers, where there is one.
-    pub problem: Option<serde_json::Value>,
+    pub problem: Option<Problem>,
+    /// The runs that it is of, where they are several.
+    #[serde(default)]
+    pub replicas: Option<Replicas>,
+    /// The other rates, where there were several.
+    #[serde(default)]
+    pub sweep: Option<Sweep>,
+    /// What an overload did to the service, where it was driven past its limit.
+    #[serde(default)]
+    pub resilience: Option<Resilience>,
     /// From which the schedule was drawn.
     pub seed: u64,
 }
@@ -126,6 +152,10 @@ impl Report {
             title: None,
             target: None,
             command: None,
+            rehearsal: None,
+            started_at: None,
+            shard: None,
+            merged: None,
             loop_kind: run.loop_kind().name().to_owned(),
             asked_rate: run.asked_per_second().and_then(finite),
             offered_rate: run.offered_per_second().and_then(finite),
@@ -139,14 +169,14 @@ impl Report {
             outcomes: schema::by_class(snapshot.outcomes()),
             latency: Latency::of(|metric| run.series(&metric)),
             kinds: Kind::all(run),
-            metrics: schema::metrics(&steady, |metric| run.series(&metric)),
+            metrics: schema::metrics(&steady, |metric| Summary::of(&run.series(&metric))),
             counts: schema::named(&steady),
             validity: Validity::of(run.validity()),
             floor: None,
             slo: None,
             backlog: Backlog::of(run),
             worst_window: WorstWindow::of(run),
-            timeline: snapshot.timeline().iter().map(Interval::of).collect(),
+            timeline: Interval::all(run),
             environment: Some(Environment::of(run)),
             generator: Some(Generator::of(run)),
             health: Some(Health::of(run)),
@@ -154,6 +184,9 @@ impl Report {
             closed: Closed::of(run.plan()),
             sessions: Sessions::of(run),
             problem: None,
+            replicas: None,
+            sweep: None,
+            resilience: None,
             seed: run.plan().seed(),
         }
     }
@@ -163,6 +196,58 @@ impl Report {
     pub fn with_judgement(mut self, judgement: &Judgement) -> Self {
         self.slo = Some(Objective::of(judgement));
         self.validity = Validity::of(&judgement.validity);
+        self
+    }
+
+    /// The same with what is questionable in the bounds of the objective.
+    #[must_use]
+    pub fn with_lints(mut self, lints: &[openloop_experiment::Lint]) -> Self {
+        if let Some(slo) = &mut self.slo {
+            slo.lints = lints.iter().map(Lint::of).collect();
+        }
+        self
+    }
+
+    /// The same with the floor of the service.
+    #[must_use]
+    pub fn with_floor(mut self, floor: &openloop_experiment::Floor) -> Self {
+        self.floor = Some(Floor::of(floor));
+        self
+    }
+
+    /// The same with whether the runs that it is of agree.
+    #[must_use]
+    pub fn with_replicas(mut self, replicas: &openloop_experiment::Replicas) -> Self {
+        self.replicas = Some(Replicas::of(replicas));
+        self
+    }
+
+    /// The same with the other rates, of which it is one.
+    #[must_use]
+    pub fn with_sweep(mut self, curve: &Curve) -> Self {
+        self.sweep = Some(Sweep::of(curve, self.asked_rate));
+        self
+    }
+
+    /// The same with what an overload did to the service.
+    #[must_use]
+    pub fn with_resilience(mut self, resilience: &resilience::Resilience) -> Self {
+        self.resilience = Some(Resilience::of(resilience));
+        self
+    }
+
+    /// The same with the problem that it answers, held against what was observed.
+    #[must_use]
+    pub fn with_problem(mut self, statement: &ProblemStatement, observed: &Observed<'_>) -> Self {
+        self.problem = Some(Problem::of(statement, observed));
+        self
+    }
+
+    /// The same as a rehearsal on a simulated service, in a few words: what the machine did then says nothing.
+    #[must_use]
+    pub fn with_rehearsal(mut self, service: impl Into<String>) -> Self {
+        self.rehearsal = Some(service.into());
+        (self.environment, self.generator) = (None, None);
         self
     }
 
@@ -177,6 +262,24 @@ impl Report {
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
+        self
+    }
+
+    /// The same with the instant at which the run began, by the wall clock.
+    #[must_use]
+    pub fn with_started_at(mut self, at: SystemTime) -> Self {
+        // A clock that is set before 1970 has no text.
+        self.started_at = at
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .is_ok()
+            .then(|| humantime::format_rfc3339_millis(at).to_string());
+        self
+    }
+
+    /// The same as part `index`, from 0, of a run that `count` processes share.
+    #[must_use]
+    pub fn with_shard(mut self, index: u64, count: u64) -> Self {
+        self.shard = Some(Shard { index, count });
         self
     }
 

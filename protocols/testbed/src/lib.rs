@@ -20,6 +20,8 @@
 //! On Linux, `control` is the opposite: a bare generator, to see what the machine itself makes of a
 //! schedule.
 //!
+//! Where the real thing can be had, it is used: [`Web`] starts Node.js, nginx and Gunicorn.
+//!
 //! The same servers run in a process of their own: `testbed-http`. `testbed` is the test command of
 //! the whole repository (`cargo testbed`).
 #![cfg(feature = "servers")]
@@ -34,6 +36,8 @@ mod clock;
 mod connection;
 #[cfg(target_os = "linux")]
 pub mod control;
+#[cfg(unix)]
+mod daemon;
 mod driver;
 mod duration;
 mod engine;
@@ -45,6 +49,8 @@ mod server;
 mod service;
 mod shared;
 mod timer;
+#[cfg(unix)]
+mod web;
 mod workers;
 
 pub use act::{Act, On};
@@ -58,4 +64,6 @@ pub use redis::{Redis, RedisCluster};
 pub use request::{RecordedRequest, SEQUENCE_HEADER};
 pub use server::HttpServer;
 pub use service::Service;
+#[cfg(unix)]
+pub use web::Web;
 pub use workers::Workers;

@@ -1,10 +1,15 @@
 //! The command line.
 
+mod experiment;
+
+pub(crate) use experiment::{ExperimentArgs, SweepArg};
+
 use crate::arrivals;
 use crate::capacity::CapacityArgs;
 use crate::exit;
 #[cfg(feature = "http")]
 use crate::http::HttpArgs;
+use crate::report::ReportArgs;
 use crate::kinds;
 #[cfg(feature = "redis")]
 use crate::redis::RedisArgs;
@@ -36,6 +41,12 @@ pub(crate) enum Command {
     #[command(after_help = format!("{}\n\n{}", kinds::KEYS, exit::HELP))]
     Http(Box<HttpArgs>),
 
+    /// Print a problem statement to fill in: loadgen problem --template web
+    Problem(ProblemArgs),
+
+    /// Show, merge or compare reports and interval logs: loadgen report run.json --html run.html
+    #[command(after_help = crate::report::HELP)]
+    Report(Box<ReportArgs>),
     /// Load a Redis server or cluster: loadgen redis redis://127.0.0.1:6379 --command "GET key:{key}" --keys uniform:1e6
     /// --rate 5000
     #[cfg(feature = "redis")]
@@ -49,6 +60,30 @@ pub(crate) enum Command {
     Capacity(Box<CapacityArgs>),
 }
 
+/// `loadgen problem`.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct ProblemArgs {
+    /// For a web service or a database, or for the inference of a language model; every field is explained
+    #[arg(
+        long,
+        value_name = "KIND",
+        conflicts_with = "schema",
+        required_unless_present = "schema"
+    )]
+    pub(crate) template: Option<Template>,
+
+    /// Prints the JSON schema of a statement instead
+    #[arg(long)]
+    pub(crate) schema: bool,
+}
+
+/// `--template`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Template {
+    Web,
+    Llm,
+}
+
 /// The flags that all protocols share.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LoadArgs {
@@ -60,6 +95,8 @@ pub(crate) struct LoadArgs {
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) verdict: VerdictArgs,
+    #[command(flatten)]
+    pub(crate) experiment: ExperimentArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -216,8 +253,9 @@ impl From<RunsFrom> for TimeoutFrom {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Verdict")]
 pub(crate) struct VerdictArgs {
-    /// Bounds that must be kept: "p99<=100ms", "p50<=5ms,p99<=25ms,errors<=0.1%"
-    #[arg(long, value_name = "BOUNDS")]
+    /// Bounds that must be kept: "p99<=100ms", "p50<=1.5S,p99<=4S,errors<=0.1%" (S is the service floor, which is then
+    /// measured first); or a file of them
+    #[arg(long, value_name = "BOUNDS|FILE", value_parser = experiment::slo)]
     pub(crate) slo: Option<Slo>,
 
     /// Lets this check of the run's validity fail; repeatable
@@ -242,6 +280,18 @@ pub(crate) struct OutputArgs {
     /// Writes the whole report as JSON to this file; - is the standard output, instead of the text
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+
+    /// Writes one page with charts to this file, which needs no other and holds the whole report
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Writes the histograms to this file as an HdrHistogram interval log, by outcome and metric
+    #[arg(long, value_name = "FILE")]
+    pub(crate) hlog: Option<PathBuf>,
+
+    /// Writes a summary for a comment on a pull request to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
 
     /// No progress and no text; the exit status and the files remain
     #[arg(long)]

@@ -1,6 +1,8 @@
 //! What the exit status says.
 
-use openloop_experiment::{Judgement, Run, Verdict};
+use crate::course::Outcome;
+use openloop_experiment::Verdict;
+use openloop_experiment::resilience::Resilience;
 use std::process::ExitCode;
 
 /// What came out, for the shell.
@@ -16,7 +18,7 @@ pub(crate) enum Status {
     Invalid = 3,
     /// The target cannot be reached; nothing was sent.
     Unreachable = 4,
-    /// The data are too few to judge the objective.
+    /// The data are too few to judge the objective, or replicas disagree.
     Inconclusive = 5,
     /// Interrupted; what there was has been written.
     Interrupted = 130,
@@ -30,17 +32,32 @@ Exit status:
   2    the command line makes no sense
   3    the run may not be believed, or this machine lacks descriptors or ports for it
   4    the target cannot be reached; nothing was sent
-  5    the data are too few to judge the objective
+  5    the data are too few to judge the objective, or replicas disagree
   130  interrupted: the report is written, and marked so";
 
 impl Status {
-    pub(crate) fn of(run: &Run, judgement: Option<&Judgement>) -> Self {
-        if run.interrupted().is_some() {
+    pub(crate) fn of(outcome: &Outcome) -> Self {
+        if outcome.stopped {
             return Status::Interrupted;
         }
-        match judgement.map(|judgement| judgement.verdict) {
-            None if run.validity().is_valid() => Status::Pass,
-            None | Some(Verdict::Invalid) => Status::Invalid,
+        let judged = outcome
+            .judgement
+            .as_ref()
+            .map(|judgement| judgement.verdict);
+        let degrades = outcome.resilience.as_ref().map(Resilience::verdict);
+        // Where there are both an objective and a degradation, the worse of the two.
+        match judged.into_iter().chain(degrades).min() {
+            None if !outcome
+                .runs
+                .all()
+                .iter()
+                .all(|run| run.validity().is_valid()) =>
+            {
+                Status::Invalid
+            }
+            None if outcome.runs.disagree() => Status::Inconclusive,
+            None => Status::Pass,
+            Some(Verdict::Invalid) => Status::Invalid,
             Some(Verdict::Infeasible | Verdict::Fail) => Status::Missed,
             Some(Verdict::Inconclusive) => Status::Inconclusive,
             Some(Verdict::Pass) => Status::Pass,

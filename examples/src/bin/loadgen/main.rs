@@ -2,68 +2,89 @@
 //!
 //! ```text
 //! loadgen http http://service.test/ --rate 2000 --slo "p99<=100ms" --json report.json
+//! loadgen http http://service.test/ --problem problem.toml --rehearse
+//! loadgen report report.json --html report.html
 //! loadgen redis redis://127.0.0.1:6379 --command "GET key:{key}" --keys zipf:1e6:0.99 --rate 5000
 //! loadgen sample keys zipf:1e6:0.99
 //! loadgen capacity mmc --rate 75 --service 100ms --servers 10
 //! ```
 //!
-//! [`cli`] reads the flags, [`plan`] makes a plan of them, [`run`] carries it out. What differs between protocols is
-//! behind the trait [`protocol::Protocol`], one file each. [`sample`] shows what keys, values, mixes and traces are,
-//! [`capacity`] what queueing models and rules of sizing say. The exit status says what came out: see [`exit::Status`].
+//! [`cli`] reads the flags, and [`problem`] a file that says the same; [`plan`] makes a plan of them, [`course`] goes from
+//! the floor to the last run, each a [`trial`], and [`run`] writes what came out. What differs between protocols is
+//! behind the trait [`protocol::Protocol`], one file each. [`report`] shows, merges and compares what was written,
+//! [`sample`] what keys, values, mixes and traces are, [`capacity`] what queueing models and rules of sizing say. The exit
+//! status says what came out: see [`exit::Status`].
 #![forbid(unsafe_code)]
 
 mod arrivals;
 mod capacity;
 mod cli;
 mod command;
+mod course;
 mod connections;
 mod exit;
+mod explain;
 #[cfg(feature = "http")]
 mod http;
+mod interrupt;
 mod kinds;
 mod machine;
 mod output;
 mod plan;
 mod preview;
+mod problem;
 mod protocol;
 mod quality;
+mod report;
 #[cfg(feature = "redis")]
 mod redis;
 mod run;
 mod sample;
 mod shares;
+mod trial;
 
-use clap::Parser;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use cli::{Cli, Command};
 use exit::{Failure, Status};
 use std::process::ExitCode;
 use tokio::runtime::Runtime;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let status = load(&cli).unwrap_or_else(|failure| {
+    let matches = Cli::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let status = load(cli, &matches).unwrap_or_else(|failure| {
         output::complain(format_args!("{failure}"));
         failure.status()
     });
     status.into()
 }
 
-fn load(cli: &Cli) -> Result<Status, Failure> {
-    match &cli.command {
+fn load(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
+    let has_seed = matches.subcommand().is_some_and(|(_, flags)| {
+        let seed = flags.try_contains_id("seed").is_ok_and(|is_there| is_there);
+        seed && flags.value_source("seed") == Some(ValueSource::CommandLine)
+    });
+    match cli.command {
         #[cfg(feature = "http")]
-        Command::Http(arguments) => {
+        Command::Http(mut arguments) => {
+            problem::apply(&mut arguments.load, has_seed)?;
+            arguments.fill();
             let replay = plan::replay(&arguments.load)?;
-            let protocol = http::HttpLoad::new(arguments, replay.as_ref())?;
+            let protocol = http::HttpLoad::new(&arguments, replay.as_ref())?;
             runtime()?.block_on(run::run(protocol, &arguments.load, replay))
         }
+        Command::Problem(arguments) => problem::print(arguments),
+        Command::Capacity(arguments) => capacity::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::Sample(arguments) => sample::run(&arguments),
         #[cfg(feature = "redis")]
-        Command::Redis(arguments) => {
+        Command::Redis(mut arguments) => {
+            problem::apply(&mut arguments.load, has_seed)?;
             let replay = plan::replay(&arguments.load)?;
-            let protocol = redis::RedisLoad::new(arguments, replay.as_ref())?;
+            let protocol = redis::RedisLoad::new(&arguments, replay.as_ref())?;
             runtime()?.block_on(run::run(protocol, &arguments.load, replay))
         }
-        Command::Sample(arguments) => sample::run(arguments),
-        Command::Capacity(arguments) => capacity::run(arguments),
     }
 }
 

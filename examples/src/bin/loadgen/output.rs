@@ -1,11 +1,14 @@
 //! Files, the terminal, and what goes where.
 
 use crate::cli::OutputArgs;
+use openloop_experiment::Run;
+use openloop_report::hlog::write_log;
 use openloop_report::{ProgressTarget, Report, TextStyle};
 use std::fmt::Arguments;
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Columns of the text report.
 const WIDTH: usize = 100;
@@ -26,35 +29,95 @@ impl OutputArgs {
         }
     }
 
+    /// The files to be written.
+    fn files(&self) -> impl Iterator<Item = &Path> {
+        let files = [&self.json, &self.html, &self.hlog, &self.markdown];
+        files.into_iter().flatten().map(PathBuf::as_path)
+    }
+
     /// Whether the text report is printed.
     pub(crate) fn has_text(&self) -> bool {
-        !self.quiet && self.json.as_deref() != Some(Path::new("-"))
+        !self.quiet && !self.files().any(is_stdout)
     }
 
     /// Finds out before the run whether the files can be written, and leaves them as they are.
     pub(crate) fn check(&self) -> Result<(), String> {
-        match &self.json {
-            Some(file) if file != Path::new("-") => {
-                try_to_open(file).map_err(|error| unwritable(file, &error))
-            }
-            _ => Ok(()),
-        }
+        writable(self.files())
     }
 
     /// Writes everything that was asked for.
-    pub(crate) fn write(&self, report: &Report) -> Result<(), String> {
+    pub(crate) fn write(&self, report: &Report, runs: &[Run]) -> Result<(), String> {
         if let Some(file) = &self.json {
             write_to(file, |out| report.write_json(out))?;
         }
-        if !self.has_text() {
-            return Ok(());
+        if let Some(file) = &self.html {
+            write_to(file, |out| report.write_html(out))?;
         }
-        let style = TextStyle {
-            colour: io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
-            width: WIDTH,
-        };
-        write_to(Path::new("-"), |out| report.write_text(out, &style))
+        if let Some(file) = &self.markdown {
+            write_to(file, |out| report.write_markdown(out))?;
+        }
+        for (index, run) in runs.iter().enumerate() {
+            // A log is of one run: those of the others have a number more in their names.
+            if let Some(file) = &self.hlog {
+                write_to(&numbered(file, index), |out| {
+                    write_log(run, Some(started_at(run)), out)
+                })?;
+            }
+        }
+        match self.has_text() {
+            true => write_to(Path::new("-"), |out| report.write_text(out, &style())),
+            false => Ok(()),
+        }
     }
+}
+
+/// The file of the first, `file.2` for the second, and so on; the standard output takes all.
+fn numbered(file: &Path, index: usize) -> PathBuf {
+    if index == 0 || is_stdout(file) {
+        return file.to_owned();
+    }
+    let mut name = file.as_os_str().to_owned();
+    name.push(format!(".{}", index + 1));
+    name.into()
+}
+
+/// How text looks where the standard output goes.
+pub(crate) fn style() -> TextStyle {
+    TextStyle {
+        colour: io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        width: WIDTH,
+    }
+}
+
+/// When a run began, by the wall clock.
+pub(crate) fn started_at(run: &Run) -> SystemTime {
+    let now = SystemTime::now();
+    now.checked_sub(run.start().elapsed()).unwrap_or(now)
+}
+
+pub(crate) fn is_stdout(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+/// Finds out whether files can be written, and leaves them as they are. Only one of them can be the standard output.
+pub(crate) fn writable<'a>(files: impl Iterator<Item = &'a Path>) -> Result<(), String> {
+    let (out, files): (Vec<_>, Vec<_>) = files.partition(|file| is_stdout(file));
+    if out.len() > 1 {
+        return Err(
+            "only one thing can be written to the standard output: name files for the others"
+                .to_owned(),
+        );
+    }
+    for (index, file) in files.iter().enumerate() {
+        if files[..index].contains(file) {
+            return Err(format!(
+                "{} is to be written twice: name two files",
+                file.display()
+            ));
+        }
+        try_to_open(file).map_err(|error| unwritable(file, &error))?;
+    }
+    Ok(())
 }
 
 /// A run that is refused or fails must not leave an empty report behind, so a file that was not there goes again.

@@ -1,7 +1,7 @@
 //! From flags to a plan.
 
 use crate::arrivals::{Replay, Source};
-use crate::cli::{LoadArgs, OnLimit, PhaseArgs, ScheduleArgs};
+use crate::cli::{LoadArgs, OnLimit, PhaseArgs, ScheduleArgs, SweepArg};
 use crate::exit::Failure;
 use crate::output;
 use openloop_experiment::{InFlight, Lifecycle, OnFailure, Plan, PlanBuilder};
@@ -49,6 +49,8 @@ pub(crate) fn replay(load: &LoadArgs) -> Result<Option<Replay>, Failure> {
         (schedule.rate.is_some(), "--rate"),
         (schedule.profile.is_some(), "--profile"),
         (schedule.bursts.is_some(), "--bursts"),
+        (load.experiment.sweep.is_some(), "--sweep"),
+        (load.experiment.overload.is_some(), "--overload"),
     ] {
         if given {
             let why = format!("a trace has its own arrivals: leave out {flag}");
@@ -112,7 +114,12 @@ fn source(load: &LoadArgs, replay: Option<Replay>) -> Result<PlanBuilder, Failur
     if let Some(replay) = replay {
         return in_sessions(Plan::recorded(replay.arrivals), schedule);
     }
-    let plan = match (schedule.rate, &schedule.profile) {
+    let rate = match &load.experiment.sweep {
+        // Each step has a rate of its own; the first is as good as any to see what the plan is.
+        Some(SweepArg::Rates(rates)) => rates.first().copied(),
+        Some(SweepArg::Find) | None => schedule.rate,
+    };
+    let plan = match (rate, &schedule.profile) {
         (_, Some(profile)) => {
             refuse_phases(load, "a profile")?;
             Plan::profile(profile.clone())
@@ -120,7 +127,7 @@ fn source(load: &LoadArgs, replay: Option<Replay>) -> Result<PlanBuilder, Failur
         (Some(rate), None) => Plan::open(rate).lifecycle(lifecycle),
         (None, None) => {
             return Err(Failure::usage(
-                "how much load is not said: give --rate, --profile, --arrivals trace:FILE or --closed USERS",
+                "how much load is not said: give --rate, --profile, --arrivals trace:FILE, --closed USERS or --sweep; a search begins at --rate",
             ));
         }
     };
@@ -306,11 +313,15 @@ mod tests {
             ("--rate 10 --timeout 0s", "timeout"),
             ("--rate 10 --timeout-from dispatch", "--timeout"),
             ("--rate 10 --slo p99", "p99"),
-            ("--rate 10 --slo p99<=4S", "floor"),
             ("--rate 10 --waive luck", "outbound_error"),
             ("--rate 10 --seed x", "x"),
             ("--rate 10 --precision exact", "exact"),
-            ("--rate 10 --sweep find", "--sweep"),
+            ("--sweep find", "--rate"),
+            ("--sweep 10,fast", "fast"),
+            ("--closed 1 --sweep find", "--sweep"),
+            ("--profile 10/1s --sweep 10,20", "--sweep"),
+            ("--rate 10 --servers 3", "--rehearse"),
+            ("--rate 10 --up-to 3", "--sweep"),
         ] {
             let message = refused(flags);
             assert!(message.contains(named), "{flags}: {message}");

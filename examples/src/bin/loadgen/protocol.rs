@@ -1,8 +1,8 @@
 //! What differs between protocols.
 
 use crate::exit::Failure;
-use openloop_experiment::Work;
 use openloop_experiment::drive::ShardOf;
+use openloop_experiment::{Rtt, Work};
 use std::future::Future;
 use std::sync::Arc;
 
@@ -39,6 +39,11 @@ pub(crate) trait Protocol: Send + Sync + 'static {
 
     /// Whether the target can still be reached: asked after the drain.
     fn health(self: Arc<Self>) -> impl Future<Output = Result<(), String>> + Send;
+
+    /// The round trip to the target, by a no-op of the protocol; `None` where there is none, or it was not answered.
+    fn round_trip(self: Arc<Self>) -> impl Future<Output = Option<Rtt>> {
+        std::future::ready(None)
+    }
 }
 
 /// How a protocol's connections come about: what the machine must be able to do.

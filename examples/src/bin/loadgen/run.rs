@@ -1,13 +1,17 @@
-//! The course of one run.
+//! From flags to a report.
 
 use crate::arrivals::Replay;
 use crate::cli::LoadArgs;
+use crate::course::{self, Outcome};
 use crate::exit::{Failure, Status};
+use crate::explain::explain;
 use crate::protocol::Protocol;
-use crate::{command, machine, output, plan, preview};
-use openloop_experiment::drive::{self, DriveError};
-use openloop_experiment::{Judgement, Plan, Run, Target};
-use openloop_report::{Progress, Report};
+use crate::trial::{Against, Trials};
+use crate::{command, output, plan, preview};
+use openloop_experiment::problem::{Observed, ProblemStatement};
+use openloop_experiment::sweep::Curve;
+use openloop_experiment::{PlanBuilder, Run, Target};
+use openloop_report::Report;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -22,54 +26,110 @@ pub(crate) async fn run<P: Protocol>(
         let plan = builder.build().map_err(Failure::usage)?;
         return preview::show(&plan, &load.output, &protocol);
     }
-    let address = resolve(protocol.endpoint()).await;
-    // The plan is built even where the name leads nowhere: its own mistakes are told first.
-    let target = address
-        .as_ref()
-        .map_or(Target::Unknown, |ip| Target::of(*ip));
-    let plan = builder.target(target).build().map_err(Failure::usage)?;
+    let (against, target) = against(&protocol, &builder, load).await?;
+    let builder = builder.target(target);
     load.output.check().map_err(Failure::Usage)?;
-    machine::check(&plan, protocol.connecting(), address?.is_loopback())?;
-
-    let target = protocol.target().to_owned();
-    let command = command::shown(std::env::args_os());
-    let run = carry_out(protocol, &plan, load).await?;
-    let judgement = load.verdict.slo.as_ref().map(|slo| slo.judge(&run));
-    let mut report = Report::new(&run).with_target(target).with_command(command);
-    if let Some(judgement) = &judgement {
-        report = report.with_judgement(judgement);
+    if !load.output.quiet {
+        introduce(&protocol, &against, load);
     }
-    load.output.write(&report).map_err(Failure::Machine)?;
-    let status = Status::of(&run, judgement.as_ref());
+    let name = protocol.target().to_owned();
+    let rehearsed = against.simulated();
+    let mut trials = Trials::new(Arc::new(protocol), load, against);
+    let outcome = course::follow(&mut trials, &builder, target, load).await?;
+    let report = report(&outcome, load)?
+        .with_target(name)
+        .with_command(command::shown(std::env::args_os()));
+    let report = match rehearsed {
+        Some(service) => report.with_rehearsal(service),
+        None => report,
+    };
+    load.output
+        .write(&report, outcome.runs.all())
+        .map_err(Failure::Machine)?;
+    let status = Status::of(&outcome);
     if !load.output.has_text() {
-        explain(status, &run, judgement.as_ref());
+        explain(status, &outcome);
     }
     Ok(status)
 }
 
-async fn carry_out<P: Protocol>(protocol: P, plan: &Plan, load: &LoadArgs) -> Result<Run, Failure> {
-    let protocol = Arc::new(protocol);
-    if !load.output.quiet {
-        output::complain(format_args!("{}", protocol.describe()));
+/// What the plan is run against, and where that is.
+async fn against<P: Protocol>(
+    protocol: &P,
+    builder: &PlanBuilder,
+    load: &LoadArgs,
+) -> Result<(Against, Target), Failure> {
+    if load.experiment.rehearse {
+        let service = Against::rehearsal(&load.experiment)?;
+        builder.clone().build().map_err(Failure::usage)?;
+        return Ok((service, Target::Unknown));
     }
-    let at_the_end = protocol.clone();
-    let drive = drive::sharded(plan, load.schedule.threads, move |shard| {
-        protocol.clone().connect(shard)
-    })
-    .health_check(move || at_the_end.health());
-    let stop = drive.stop_handle();
-    tokio::spawn(async move {
-        // Where signals cannot be listened to, they end the process as ever.
-        let _ = stop.on_ctrl_c().await;
-    });
-    let progress = Progress::start(drive.monitor(), load.output.progress());
-    let run = drive.await;
-    progress.finish();
-    let mut run = run.map_err(why_no_run)?;
-    for check in &load.verdict.waive {
-        run.waive(check).map_err(Failure::usage)?;
+    let address = resolve(protocol.endpoint()).await;
+    // The plan is built even where the name leads nowhere: its own mistakes are told first.
+    builder.clone().build().map_err(Failure::usage)?;
+    let address = address?;
+    let loopback = address.is_loopback();
+    Ok((Against::Target { loopback }, Target::of(address)))
+}
+
+/// What will be loaded, and what is questionable in the problem.
+fn introduce<P: Protocol>(protocol: &P, against: &Against, load: &LoadArgs) {
+    match against.simulated() {
+        Some(service) => output::complain(format_args!(
+            "REHEARSAL: nothing is sent; {} is played by a simulated service: {service}",
+            protocol.target()
+        )),
+        None => output::complain(format_args!("{}", protocol.describe())),
     }
-    Ok(run)
+    let statement = load.experiment.statement.iter();
+    for remark in statement.flat_map(ProblemStatement::remarks) {
+        let (about, standing) = (remark.about, remark.standing.name());
+        output::complain(format_args!("{about}, {standing}: {}", remark.why));
+    }
+}
+
+fn report(outcome: &Outcome, load: &LoadArgs) -> Result<Report, Failure> {
+    let mut report = ensemble(outcome.runs.all())?;
+    if let Some(floor) = &outcome.floor {
+        report = report.with_floor(floor);
+    }
+    if let Some(judgement) = &outcome.judgement {
+        report = report.with_judgement(judgement).with_lints(&outcome.lints);
+    }
+    if let course::Runs::Replicas(replicas) = &outcome.runs {
+        report = report.with_replicas(replicas);
+    }
+    if let Some(curve) = &outcome.curve {
+        report = report.with_sweep(curve);
+    }
+    if let Some(resilience) = &outcome.resilience {
+        report = report.with_resilience(resilience);
+    }
+    if let Some(statement) = &load.experiment.statement {
+        let points = outcome.curve.iter().flat_map(|curve| curve.points());
+        let swept = points.flat_map(|point| point.runs());
+        let diagnosis = outcome.curve.as_ref().map(Curve::diagnose);
+        let observed = Observed {
+            runs: swept.chain(outcome.runs.all()).collect(),
+            floor: outcome.floor.as_ref(),
+            diagnosis: diagnosis.as_ref(),
+        };
+        report = report.with_problem(statement, &observed);
+        if let Some(title) = &statement.title {
+            report = report.with_title(title);
+        }
+    }
+    Ok(report)
+}
+
+/// All runs as one.
+fn ensemble(runs: &[Run]) -> Result<Report, Failure> {
+    let report = |run| Report::new(run).with_started_at(output::started_at(run));
+    let reports: Vec<_> = runs.iter().map(report).collect();
+    match reports.as_slice() {
+        [one] => Ok(one.clone()),
+        several => Report::merge(several).map_err(|error| Failure::Machine(error.to_string())),
+    }
 }
 
 async fn resolve((host, port): (&str, u16)) -> Result<IpAddr, Failure> {
@@ -86,51 +146,4 @@ async fn resolve((host, port): (&str, u16)) -> Result<IpAddr, Failure> {
         || Err(unknown("it has no address".to_owned())),
         |address| Ok(address.ip()),
     )
-}
-
-fn why_no_run(error: DriveError) -> Failure {
-    match error {
-        DriveError::SetUp { shard, source } => match source.downcast::<Failure>() {
-            Ok(failure) => *failure,
-            Err(other) => Failure::Machine(format!("thread {shard} could not begin: {other}")),
-        },
-        DriveError::StoppedInSetUp => Failure::Interrupted,
-        DriveError::NoShards => Failure::usage("--threads 0 sends nothing: give at least 1"),
-        other => Failure::Machine(other.to_string()),
-    }
-}
-
-/// Why the status is not 0, for those who do not read the report.
-fn explain(status: Status, run: &Run, judgement: Option<&Judgement>) {
-    match status {
-        Status::Interrupted => {
-            output::complain(format_args!(
-                "interrupted: the report covers what was sent until then"
-            ));
-        }
-        Status::Invalid => {
-            let validity = judgement.map_or(run.validity(), |judgement| &judgement.validity);
-            for fault in validity.faults() {
-                output::complain(format_args!(
-                    "the run may not be believed, {}: {}",
-                    fault.name, fault.why
-                ));
-            }
-        }
-        Status::Missed | Status::Inconclusive => {
-            let findings = judgement.iter().flat_map(|judgement| &judgement.findings);
-            for finding in
-                findings.filter(|finding| finding.verdict != openloop_experiment::Verdict::Pass)
-            {
-                output::complain(format_args!(
-                    "{}: {}, {}",
-                    finding.bound, finding.verdict, finding.why
-                ));
-            }
-            for why in judgement.iter().flat_map(|judgement| &judgement.why) {
-                output::complain(format_args!("{why}"));
-            }
-        }
-        _ => {}
-    }
 }

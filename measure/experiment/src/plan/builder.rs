@@ -143,6 +143,18 @@ impl PlanBuilder {
         self
     }
 
+    /// The same plan along a profile, all of which counts as steady: without phases of its own.
+    pub fn along(mut self, profile: Profile) -> Self {
+        self.source = Source::Profile(profile);
+        self.lifecycle = None;
+        self
+    }
+
+    /// The phases that a plan at one rate will have.
+    pub(crate) fn phases(&self) -> Lifecycle {
+        self.lifecycle.unwrap_or_default()
+    }
+
     /// How long the users of a closed loop think; without it, not at all.
     pub fn think(mut self, think: Duration) -> Self {
         self.think = Some(think);
@@ -197,6 +209,27 @@ impl PlanBuilder {
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
+    }
+
+    /// The same plan for one user who thinks for so long between requests.
+    pub(crate) fn alone(mut self, think: Duration, lifecycle: Lifecycle) -> Self {
+        self.source = Source::Users(1);
+        self.think = Some(think);
+        self.lifecycle = Some(lifecycle);
+        self.in_flight = InFlight::Unlimited;
+        (self.arrivals, self.bursts) = (None, None);
+        (self.sessions, self.on_failure) = (None, None);
+        self
+    }
+
+    /// Where the service runs, as far as it has been said.
+    pub(crate) fn is_for(&self) -> Target {
+        self.target
+    }
+
+    /// From which everything random is drawn.
+    pub(crate) fn seeded(&self) -> u64 {
+        self.seed
     }
 
     /// Checks everything.

@@ -1,8 +1,10 @@
 //! Runs a plan against a service that exists only as arithmetic.
 
+mod batcher;
 mod station;
 
-pub use station::{Pauses, Station};
+pub use batcher::{Batcher, EmptyBatches};
+pub use station::{Pauses, Station, StationError};
 
 use crate::drive::{DriveError, Users};
 use crate::environment::Environment;

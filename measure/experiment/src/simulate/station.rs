@@ -6,6 +6,7 @@ use openloop_sched::{Offset, Ticket};
 use openloop_workload::{Values, named};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -93,6 +94,26 @@ impl Station {
         }
         self.pauses = Some(pauses);
         Ok(self)
+    }
+}
+
+/// `8 servers, lognormal:mean=0.002,cv=1 seconds each, 100 places to wait`.
+impl fmt::Display for Station {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.servers.get() {
+            1 => f.write_str("1 server")?,
+            n => write!(f, "{n} servers")?,
+        }
+        write!(f, ", {} seconds each", self.service)?;
+        if let Some(places) = self.waiting {
+            write!(f, ", {places} places to wait")?;
+        }
+        match self.pauses {
+            Some(Pauses { every, length }) => {
+                write!(f, ", pauses of {length:?} every {every:?}")
+            }
+            None => Ok(()),
+        }
     }
 }
 

@@ -1,9 +1,8 @@
-//! One bound of an objective, and how it is written.
+//! One bound of an objective.
 
-use super::SloError;
 use crate::series::Metric;
+use crate::units::{Ns, Percent, Short};
 use openloop_measurer::Quantile;
-use openloop_sched::parse_duration;
 use std::fmt;
 use std::time::Duration;
 
@@ -11,15 +10,49 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Statistic {
-    /// A quantile of a latency.
+    /// A quantile of a latency: at most the limit.
     Quantile(Quantile),
-    /// The mean of a latency.
+    /// The mean of a latency: at most the limit.
     Mean,
-    /// The share of arrivals that were not served.
+    /// The share of arrivals that were not served: at most the limit.
     Errors,
+    /// Arrivals per second that were served and completed in the steady phase: at *least* the limit.
+    Achieved,
 }
 
-/// One bound: a statistic of a metric, and the most that it may be.
+impl Statistic {
+    /// Whether it is one of a latency.
+    #[must_use]
+    pub fn is_of_latency(self) -> bool {
+        matches!(self, Statistic::Quantile(_) | Statistic::Mean)
+    }
+
+    /// A value of it, with its unit.
+    pub(super) fn shown(self, value: f64) -> String {
+        match self {
+            Statistic::Errors => Percent(value).to_string(),
+            Statistic::Achieved => format!("{}/s", Short(value)),
+            Statistic::Quantile(_) | Statistic::Mean => Ns(value).to_string(),
+        }
+    }
+}
+
+/// How much, or how little, is allowed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    /// So many nanoseconds, or the share for [`Statistic::Errors`], or the rate for [`Statistic::Achieved`].
+    Fixed(f64),
+    /// A multiple of the floor: `4S`, or `max(4S, 2ms)`.
+    OfFloor {
+        /// Of S, or of the same quantile of the floor: see [`Floor::ratio`](crate::Floor::ratio).
+        times: f64,
+        /// The least that the limit may be, in nanoseconds; 0 without one. Under some 2 ms the scheduling of an
+        /// operating system decides, and not the service.
+        at_least_ns: f64,
+    },
+}
+
+/// One bound: a statistic of a metric, and how much it may be.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bound {
@@ -29,19 +62,63 @@ pub struct Bound {
     pub kind: Option<String>,
     /// Which statistic.
     pub statistic: Statistic,
-    /// The most that it may be: nanoseconds, or a share for [`Statistic::Errors`].
-    pub limit: f64,
+    /// The most that it may be; of [`Statistic::Achieved`] the least.
+    pub limit: Limit,
 }
 
 impl Bound {
     /// `metric`'s quantile `q` may be at most `limit`.
     #[must_use]
     pub fn quantile(metric: Metric, q: Quantile, limit: Duration) -> Self {
+        Bound::new(metric, Statistic::Quantile(q), Limit::Fixed(ns(limit)))
+    }
+
+    /// `metric`'s mean may be at most `limit`.
+    #[must_use]
+    pub fn mean(metric: Metric, limit: Duration) -> Self {
+        Bound::new(metric, Statistic::Mean, Limit::Fixed(ns(limit)))
+    }
+
+    /// `metric`'s quantile `q` may be at most `times` the floor.
+    ///
+    /// ```
+    /// use openloop_experiment::{Bound, Metric};
+    /// use openloop_measurer::Quantile;
+    /// use std::time::Duration;
+    ///
+    /// let bound = Bound::times_floor(Metric::ResponseSlo, Quantile::P99, 4.0)
+    ///     .but_at_least(Duration::from_millis(2))
+    ///     .of_kind("read");
+    /// assert_eq!(bound.to_string(), "p99[read] <= max(4S, 2 ms)");
+    /// ```
+    #[must_use]
+    pub fn times_floor(metric: Metric, q: Quantile, times: f64) -> Self {
+        let limit = Limit::OfFloor {
+            times,
+            at_least_ns: 0.0,
+        };
+        Bound::new(metric, Statistic::Quantile(q), limit)
+    }
+
+    /// At most this share of arrivals, from 0 to 1, may not be served.
+    #[must_use]
+    pub fn errors(share: f64) -> Self {
+        Bound::new(Metric::ResponseSlo, Statistic::Errors, Limit::Fixed(share))
+    }
+
+    /// At least so many arrivals must be served each second.
+    #[must_use]
+    pub fn achieved(per_second: f64) -> Self {
+        let limit = Limit::Fixed(per_second);
+        Bound::new(Metric::ResponseSlo, Statistic::Achieved, limit)
+    }
+
+    pub(super) fn new(metric: Metric, statistic: Statistic, limit: Limit) -> Self {
         Bound {
             metric,
             kind: None,
-            statistic: Statistic::Quantile(q),
-            limit: limit.as_nanos() as f64,
+            statistic,
+            limit,
         }
     }
 
@@ -51,23 +128,76 @@ impl Bound {
         self.kind = Some(name.into());
         self
     }
-}
 
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// The same bound, but if it is a multiple of the floor, its limit is never less than `noise_floor`.
+    #[must_use]
+    pub fn but_at_least(mut self, noise_floor: Duration) -> Self {
+        if let Limit::OfFloor { at_least_ns, .. } = &mut self.limit {
+            *at_least_ns = ns(noise_floor);
+        }
+        self
+    }
+
+    /// Whether the limit is a multiple of the floor.
+    #[must_use]
+    pub fn needs_floor(&self) -> bool {
+        matches!(self.limit, Limit::OfFloor { .. })
+    }
+
+    /// As it is written, with limits by `limit`.
+    pub(super) fn written(&self, f: &mut fmt::Formatter<'_>, exact: bool) -> fmt::Result {
         if self.metric != Metric::ResponseSlo {
             write!(f, "{}.", self.metric)?;
         }
-        let kind = self.kind.as_deref().map(Brackets);
-        let kind = kind.map_or_else(String::new, |kind| kind.to_string());
         match self.statistic {
-            Statistic::Quantile(q) => write!(f, "{q}{kind} <= {}", Ns(self.limit)),
-            Statistic::Mean => write!(f, "mean{kind} <= {}", Ns(self.limit)),
-            Statistic::Errors => {
-                let percent = (self.limit * 1e10).round() / 1e8;
-                write!(f, "errors{kind} <= {percent} %")
-            }
+            Statistic::Quantile(q) => write!(f, "{q}")?,
+            Statistic::Mean => f.write_str("mean")?,
+            Statistic::Errors => f.write_str("errors")?,
+            Statistic::Achieved => f.write_str("achieved")?,
         }
+        if let Some(kind) = &self.kind {
+            write!(f, "{}", Brackets(kind))?;
+        }
+        let sign = match self.statistic {
+            Statistic::Achieved => ">=",
+            _ => "<=",
+        };
+        write!(f, " {sign} ")?;
+        let time = |ns: f64| match exact {
+            true => exact_time(ns),
+            false => Ns(ns).to_string(),
+        };
+        match (self.limit, self.statistic) {
+            (Limit::Fixed(share), Statistic::Errors) => match exact {
+                true => write!(f, "{share}"),
+                false => write!(f, "{} %", (share * 1e10).round() / 1e8),
+            },
+            (Limit::Fixed(rate), Statistic::Achieved) => write!(f, "{rate}/s"),
+            (Limit::Fixed(ns), _) => f.write_str(&time(ns)),
+            (Limit::OfFloor { times, at_least_ns }, _) if at_least_ns > 0.0 => {
+                write!(f, "max({times}S, {})", time(at_least_ns))
+            }
+            (Limit::OfFloor { times, .. }, _) => write!(f, "{times}S"),
+        }
+    }
+}
+
+fn ns(duration: Duration) -> f64 {
+    duration.as_nanos() as f64
+}
+
+/// A time in the longest unit in which it is whole.
+fn exact_time(ns: f64) -> String {
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us")];
+    let whole = units.iter().find(|(unit, _)| ns % unit == 0.0);
+    let (unit, name) = whole.unwrap_or(&(1.0, "ns"));
+    format!("{}{name}", (ns / unit).round())
+}
+
+/// As it is written, rounded to what a person reads.
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.written(f, false)
     }
 }
 
@@ -83,184 +213,5 @@ impl fmt::Display for Brackets<'_> {
         }
         let escaped = name.replace('\\', "\\\\").replace('"', "\\\"");
         write!(f, "[\"{escaped}\"]")
-    }
-}
-
-/// The bounds in a text: it is parted by commas, but not by those in the name of a kind.
-pub(super) fn split(text: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut rest = text;
-    let mut from = 0;
-    while let Some(at) = rest[from..].find([',', '[']).map(|at| from + at) {
-        if rest[at..].starts_with(',') {
-            parts.push(&rest[..at]);
-            (rest, from) = (&rest[at + 1..], 0);
-        } else {
-            // Brackets that do not end are of the bound that begins here, which says so.
-            from = bracketed(&rest[at..]).map_or(rest.len(), |(_, after)| rest.len() - after.len());
-        }
-    }
-    parts.push(rest);
-    parts
-}
-
-/// The name in the brackets with which `text` begins, and what stands after them. `None` if they do not end, or hold
-/// no name.
-fn bracketed(text: &str) -> Option<(String, &str)> {
-    let inside = text.strip_prefix('[')?;
-    let Some(quoted) = inside.trim_start().strip_prefix('"') else {
-        let (name, after) = inside.split_once(']')?;
-        let name = name.trim();
-        return (!name.is_empty()).then(|| (name.to_owned(), after));
-    };
-    let mut name = String::new();
-    let mut characters = quoted.chars();
-    loop {
-        match characters.next()? {
-            '"' => break,
-            '\\' => name.push(characters.next()?),
-            other => name.push(other),
-        }
-    }
-    let after = characters.as_str().trim_start().strip_prefix(']')?;
-    (!name.is_empty()).then_some((name, after))
-}
-
-/// The bound that a text states.
-pub(super) fn parse(text: &str) -> Result<Bound, SloError> {
-    let form = || SloError::Form(text.trim().to_owned());
-    let (what, kind, rest) = match text.find(['[', '<']) {
-        Some(at) if text[at..].starts_with('[') => {
-            let malformed = || SloError::Kind(text.trim().to_owned());
-            let (kind, rest) = bracketed(&text[at..]).ok_or_else(malformed)?;
-            (&text[..at], Some(kind), rest)
-        }
-        Some(at) => (&text[..at], None, &text[at..]),
-        None => return Err(form()),
-    };
-    let limit = rest.trim_start().strip_prefix("<=").ok_or_else(form)?;
-    let (what, limit) = (what.trim(), limit.trim());
-    if what == "errors" {
-        let (number, scale) = match limit.strip_suffix('%') {
-            Some(percent) => (percent.trim(), 100.0),
-            None => (limit, 1.0),
-        };
-        let share: f64 = number
-            .parse()
-            .map_err(|_| SloError::Share(limit.to_owned()))?;
-        return Ok(Bound {
-            metric: Metric::ResponseSlo,
-            kind,
-            statistic: Statistic::Errors,
-            limit: share / scale,
-        });
-    }
-    // The statistic is the last word; a quantile such as p99.9 has a point of its own.
-    let (metric, statistic) = match what.find(".p").or_else(|| what.find(".mean")) {
-        Some(point) => (&what[..point], &what[point + 1..]),
-        None => ("response_slo", what),
-    };
-    let statistic = match statistic {
-        "mean" => Statistic::Mean,
-        quantile => Statistic::Quantile(quantile.parse()?),
-    };
-    let multiple = limit.strip_suffix('S').map(str::parse::<f64>);
-    if multiple.is_some_and(|multiple| multiple.is_ok()) {
-        return Err(SloError::NoFloor(limit.to_owned()));
-    }
-    let limit = parse_duration(limit)?;
-    Ok(Bound {
-        metric: metric.parse().unwrap_or(Metric::ResponseSlo),
-        kind,
-        statistic,
-        limit: limit.as_nanos() as f64,
-    })
-}
-
-/// Nanoseconds in a unit that a person reads.
-pub(super) struct Ns(pub(super) f64);
-
-impl fmt::Display for Ns {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, unit) = match self.0 {
-            ns if ns < 1e3 => (ns, "ns"),
-            ns if ns < 1e6 => (ns / 1e3, "µs"),
-            ns if ns < 1e9 => (ns / 1e6, "ms"),
-            ns => (ns / 1e9, "s"),
-        };
-        let digits = match value {
-            value if value >= 100.0 => 0,
-            value if value >= 10.0 => 1,
-            _ => 2,
-        };
-        let text = format!("{value:.digits$}");
-        let text = match text.contains('.') {
-            true => text.trim_end_matches('0').trim_end_matches('.'),
-            false => &text,
-        };
-        write!(f, "{text} {unit}")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Slo;
-
-    fn bounds(text: &str) -> Vec<(Option<String>, String)> {
-        let slo: Slo = text.parse().unwrap();
-        let told = |bound: &Bound| (bound.kind.clone(), bound.to_string());
-        slo.bounds().iter().map(told).collect()
-    }
-
-    #[test]
-    fn a_bound_may_be_on_one_kind_of_request() {
-        let read = Some("read".to_owned());
-        assert_eq!(
-            bounds("p99[read]<=5ms, errors[read] <= 0.1%, connect.p99.9[ read ]<=2ms,mean<=1s"),
-            [
-                (read.clone(), "p99[read] <= 5 ms".to_owned()),
-                (read.clone(), "errors[read] <= 0.1 %".to_owned()),
-                (read, "connect.p99.9[read] <= 2 ms".to_owned()),
-                (None, "mean <= 1 s".to_owned()),
-            ]
-        );
-    }
-
-    #[test]
-    fn any_name_of_a_kind_is_read_as_it_is_written() {
-        for name in [
-            "GET /a, then /b",
-            "list[0]",
-            "]",
-            "say \"hi\", \\ and go",
-            " blank ",
-            "a<=b",
-            "\\",
-            "größer, kleiner",
-        ] {
-            let limit = Duration::from_millis(5);
-            let bound = Bound::quantile(Metric::ResponseSlo, Quantile::P99, limit).of_kind(name);
-            let text = format!("mean<=3ms, {bound}, p50[x]<=1ms");
-            assert_eq!(bounds(&text).len(), 3, "{text}");
-            assert_eq!(bounds(&text)[1].0.as_deref(), Some(name), "{text}");
-        }
-    }
-
-    #[test]
-    fn brackets_without_an_end_or_a_name_are_refused() {
-        for text in [
-            "p99[read<=5ms",
-            "p99[]<=5ms",
-            "p99[\"\"]<=5ms",
-            "p99[\"read]<=5ms, p50<=1ms",
-        ] {
-            let error = text.parse::<Slo>().unwrap_err();
-            assert_eq!(error, SloError::Kind(text.to_owned()));
-        }
-        for text in ["p99[read]=5ms", "p99[read] 5ms <= 3ms", "p99 5ms"] {
-            let error = text.parse::<Slo>().unwrap_err();
-            assert_eq!(error, SloError::Form(text.to_owned()));
-        }
     }
 }

@@ -1,7 +1,13 @@
 //! Statistics of autocorrelated samples.
 
 mod kendall;
+mod quantiles;
 mod sectioning;
+mod variation;
+mod welch;
 
 pub(crate) use kendall::Kendall;
-pub(crate) use sectioning::section;
+pub(crate) use quantiles::{chi_squared, fisher_above, student};
+pub(crate) use sectioning::{section, variance_of_point};
+pub use variation::Variation;
+pub(crate) use welch::{Difference, paired, welch};

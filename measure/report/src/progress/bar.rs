@@ -7,32 +7,36 @@ use std::time::Duration;
 
 /// A bar of the whole run, with the figures under it.
 #[derive(Debug)]
-pub(super) struct Bar(ProgressBar);
+pub(super) struct Bar {
+    bar: ProgressBar,
+    /// Which of several runs it is.
+    step: String,
+}
 
 impl Bar {
-    pub(super) fn new(plan: &Plan) -> Self {
+    pub(super) fn new(plan: &Plan, step: String) -> Self {
         let length = millis(plan.layout().end().as_duration());
         let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
         // A constant that the library accepts; otherwise its own style does.
         if let Ok(style) = ProgressStyle::with_template("{prefix:9.bold} {bar:40.cyan/dim} {msg}") {
             bar.set_style(style.progress_chars("━╸─"));
         }
-        Bar(bar)
+        Bar { bar, step }
     }
 
     pub(super) fn show(&self, stage: Stage, view: &Option<View>) {
-        self.0.set_prefix(stage.name());
+        self.bar.set_prefix(stage.within(&self.step));
         if let Some(view) = view {
-            self.0.set_position(millis(view.now.as_duration()));
-            self.0
+            self.bar.set_position(millis(view.now.as_duration()));
+            self.bar
                 .set_message(format!("{}\n{}", view.time(), view.figures()));
         }
-        self.0.tick();
+        self.bar.tick();
     }
 
     /// Leaves the terminal as it was.
     pub(super) fn clear(&self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 

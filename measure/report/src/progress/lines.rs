@@ -9,16 +9,19 @@ use std::time::{Duration, Instant};
 pub(super) struct Lines<W> {
     every: Duration,
     to: W,
+    /// Which of several runs it is.
+    step: String,
     stage: Option<Stage>,
     written: Option<Instant>,
     latest: String,
 }
 
 impl<W: io::Write> Lines<W> {
-    pub(super) fn new(every: Duration, to: W) -> Self {
+    pub(super) fn new(every: Duration, to: W, step: String) -> Self {
         Lines {
             every,
             to,
+            step,
             stage: None,
             written: None,
             latest: String::new(),
@@ -47,7 +50,8 @@ impl<W: io::Write> Lines<W> {
     }
 
     fn write(&mut self, view: &View) {
-        let (stage, time, figures) = (view.stage.name(), view.time(), view.figures());
+        let stage = view.stage.within(&self.step);
+        let (time, figures) = (view.time(), view.figures());
         let line = format!("{stage:<9} {time:<24} {figures}");
         if line == self.latest {
             return;
@@ -67,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_line_is_written_every_so_often_and_at_every_change_of_phase() {
-        let mut lines = Lines::new(Duration::from_secs(5), Vec::new());
+        let mut lines = Lines::new(Duration::from_secs(5), Vec::new(), String::new());
         let start = Instant::now();
         for tenth in 0..=430 {
             let secs = tenth / 10;
@@ -101,7 +105,7 @@ mod tests {
 
     #[test]
     fn the_run_is_looked_at_only_when_a_line_is_due() {
-        let mut lines = Lines::new(Duration::from_secs(5), Vec::new());
+        let mut lines = Lines::new(Duration::from_secs(5), Vec::new(), String::new());
         let start = Instant::now();
         lines.show(STEADY, start, &|| Some(View::example(STEADY, 12)));
         lines.show(STEADY, start + Duration::from_secs(4), &|| {
@@ -112,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_last_line_is_not_written_twice() {
-        let mut lines = Lines::new(Duration::from_secs(5), Vec::new());
+        let mut lines = Lines::new(Duration::from_secs(5), Vec::new(), String::new());
         lines.show(STEADY, Instant::now(), &|| Some(View::example(STEADY, 12)));
         lines.last(Some(View::example(STEADY, 12)));
         assert_eq!(lines.to.iter().filter(|byte| **byte == b'\n').count(), 1);
@@ -121,9 +125,18 @@ mod tests {
     }
 
     #[test]
+    fn one_run_of_several_says_which() {
+        let step = "step 2 of 5".to_owned();
+        let mut lines = Lines::new(Duration::from_secs(5), Vec::new(), step);
+        lines.show(STEADY, Instant::now(), &|| Some(View::example(STEADY, 12)));
+        let text = String::from_utf8(lines.to).unwrap();
+        assert!(text.starts_with("step 2 of 5, steady "), "{text}");
+    }
+
+    #[test]
     fn a_writer_that_fails_costs_the_run_nothing() {
         let mut room = [0_u8; 10];
-        let mut lines = Lines::new(Duration::ZERO, &mut room[..]);
+        let mut lines = Lines::new(Duration::ZERO, &mut room[..], String::new());
         lines.last(Some(View::example(STEADY, 12)));
     }
 }

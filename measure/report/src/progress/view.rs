@@ -1,6 +1,6 @@
 //! What there is to see of a run in progress.
 
-use crate::text::units::{Ns, count, rate};
+use crate::words::units::{Ns, count, rate};
 use openloop_experiment::Plan;
 use openloop_experiment::drive::Monitor;
 use openloop_measurer::{Counts, Live, Value};
@@ -33,6 +33,14 @@ impl Stage {
             Stage::Starting => "starting",
             Stage::Phase(name) => name,
             Stage::Drain => "drain",
+        }
+    }
+
+    /// The same behind the name of the step, if there is one.
+    pub(super) fn within(self, step: &str) -> String {
+        match step {
+            "" => self.name().to_owned(),
+            step => format!("{step}, {}", self.name()),
         }
     }
 }

@@ -1,12 +1,13 @@
 //! What was left over, and whether more came than was served.
 
 use super::LowerBounds;
-use openloop_experiment::Run;
-use openloop_measurer::{Quantile, Value};
+use openloop_experiment::{Metric, Run};
+use openloop_measurer::{Population, Quantile, Value};
 use serde::{Deserialize, Serialize};
 
 /// What was found after the drain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Health {
     /// Whether nothing was left over and the user's own check, if any, found nothing.
@@ -39,6 +40,7 @@ impl Health {
 
 /// Whether more came than was served: Kendall's τ over twelve parts of the steady phase.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Backlog {
     /// Whether the responses and the number in flight both rose significantly.
@@ -78,6 +80,7 @@ impl Backlog {
 
 /// The tenth of the steady phase with the highest 99th percentile of the response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct WorstWindow {
     /// First instant, in nanoseconds of the run.
@@ -94,21 +97,24 @@ pub struct WorstWindow {
 
 impl WorstWindow {
     pub(crate) fn of(run: &Run) -> Option<Self> {
-        let snapshot = run.snapshot();
-        let steady = snapshot.layout().steady();
-        let windows = snapshot.windows();
-        let from = u128::from(steady.from.as_nanos());
-        let length = steady.length().as_nanos();
+        let steady = run.snapshot().layout().steady();
+        let response = run.series(&Metric::Response);
+        let (from_ns, to_ns) = (steady.from.as_nanos(), steady.to.as_nanos());
+        WorstWindow::among(response.windows(), from_ns, to_ns)
+    }
+
+    /// Among windows of equal length of the steady phase.
+    pub(crate) fn among(windows: &[Population], from_ns: u64, to_ns: u64) -> Option<Self> {
+        let length = u128::from(to_ns.saturating_sub(from_ns));
         let edge = |index: usize| {
             // The first instant that belongs to the window.
             let into = (index as u128 * length).div_ceil(windows.len().max(1) as u128);
-            u64::try_from(from + into).unwrap_or(u64::MAX)
+            u64::try_from(u128::from(from_ns) + into).unwrap_or(u64::MAX)
         };
         windows
             .iter()
             .enumerate()
-            .filter_map(|(index, window)| {
-                let response = window.response();
+            .filter_map(|(index, response)| {
                 Some((index, response.count(), response.quantile(Quantile::P99)?))
             })
             // The earliest of equals; a lower bound is worse than anything measured.

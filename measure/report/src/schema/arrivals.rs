@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Always `scheduled = ok + failed + timed_out + rejected + shed + abandoned + unsent + waiting + in_flight`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Arrivals {
     /// Arrivals that were due.
@@ -78,6 +79,7 @@ impl From<Counts> for Arrivals {
 
 /// The arrivals whose intended instants lie in one phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PhaseArrivals {
     /// `ramp_up`, `warm_up`, `steady` or `cooldown`.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The names of the fields beside it that are lower bounds: the truth is at least what they say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct LowerBounds(Vec<String>);
 

@@ -12,6 +12,7 @@ pub const UNLABELLED: &str = "";
 
 /// The arrivals of one kind of request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Kind {
     /// Its part of all arrivals of the run, from 0 to 1; `None` if there were none at all.
@@ -57,8 +58,10 @@ impl Kind {
             share: finite(counts.scheduled as f64 / all.scheduled as f64),
             arrivals: counts.into(),
             outcomes: by_class(of_kind.outcomes()),
-            latency: Latency::of(|metric| run.series_of(kind, &metric)),
-            metrics: metrics(&steady, |metric| run.series_of(kind, &metric)),
+            latency: Latency::of_kind(|metric| run.series_of(kind, &metric)),
+            metrics: metrics(&steady, |metric| {
+                Summary::without_windows(&run.series_of(kind, &metric))
+            }),
             counts: named(&steady),
         }
     }
@@ -81,9 +84,9 @@ pub(crate) fn by_class(
 /// The named durations of a section.
 pub(crate) fn metrics(
     section: &measurer::Section,
-    series: impl Fn(Metric) -> openloop_experiment::Series,
+    summary: impl Fn(Metric) -> Option<Summary>,
 ) -> BTreeMap<String, Option<Summary>> {
-    let summary = |name: &str| Summary::of(&series(Metric::Named(name.to_owned())));
+    let summary = |name: &str| summary(Metric::Named(name.to_owned()));
     section
         .metrics()
         .map(|(name, _)| (name.to_owned(), summary(name)))

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The latencies of every report, over the steady phase. `null` where nothing was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Latency {
     /// What users waited, from the intended instant: every arrival; those without an end are lower bounds.
@@ -27,8 +28,38 @@ pub struct Latency {
 }
 
 impl Latency {
+    /// Of a run. The windows are kept of what is judged and compared, for the sake of the size.
     pub(crate) fn of(series: impl Fn(Metric) -> Series) -> Self {
-        let summary = |metric| Summary::of(&series(metric));
+        Latency::all(|metric| match metric {
+            Metric::Response | Metric::ResponseSlo => Summary::of(&series(metric)),
+            _ => Summary::without_windows(&series(metric)),
+        })
+    }
+
+    /// Of one of many kinds, likewise.
+    pub(crate) fn of_kind(series: impl Fn(Metric) -> Series) -> Self {
+        Latency::all(|metric| match metric {
+            Metric::ResponseSlo => Summary::of(&series(metric)),
+            _ => Summary::without_windows(&series(metric)),
+        })
+    }
+
+    /// Each latency by its name, in the order of the fields.
+    #[must_use]
+    pub fn by_name(&self) -> [(&'static str, Option<&Summary>); 8] {
+        [
+            ("response", self.response.as_ref()),
+            ("response_ok", self.response_ok.as_ref()),
+            ("response_slo", self.response_slo.as_ref()),
+            ("service", self.service.as_ref()),
+            ("exchange", self.exchange.as_ref()),
+            ("schedule_delay", self.schedule_delay.as_ref()),
+            ("lag", self.lag.as_ref()),
+            ("pickup", self.pickup.as_ref()),
+        ]
+    }
+
+    fn all(summary: impl Fn(Metric) -> Option<Summary>) -> Self {
         Latency {
             response: summary(Metric::Response),
             response_ok: summary(Metric::ResponseOk),

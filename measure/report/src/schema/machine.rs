@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The machine that the generator ran on, and what it did to the run. What a platform does not tell is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Environment {
     /// Operating system.
@@ -56,6 +57,7 @@ impl Environment {
 
 /// What the generator itself cost, and how it kept its schedule.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Generator {
     /// Whether it had threads of its own. On a shared runtime its cost is that of the whole process.

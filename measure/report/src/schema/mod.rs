@@ -1,31 +1,49 @@
 //! The parts of a report, as they stand in `report.json`.
 //!
 //! Field names are a contract. Within the major version 1 fields may be added, and none is removed, renamed or given
-//! another meaning; readers ignore what they do not know.
+//! another meaning; readers ignore what they do not know. The file `schema/report-1.json` of the crate describes them as
+//! a JSON schema.
 
 mod aftermath;
 mod arrivals;
 mod bounds;
+mod diagnosis;
+mod floor;
 mod kind;
 mod latency;
 mod machine;
 mod objective;
+mod problem;
+mod replicas;
+mod resilience;
 mod setup;
+mod stored;
 mod summary;
+mod sweep;
 mod timeline;
 mod validity;
 
 pub use aftermath::{Backlog, Health, WorstWindow};
 pub use arrivals::{Arrivals, PhaseArrivals};
 pub use bounds::LowerBounds;
+pub use diagnosis::{Class, Diagnosis, Fits, MmcFit, UslFit, Utilisation};
+pub use floor::{Floor, Level};
 pub use kind::{Kind, UNLABELLED};
 pub use latency::Latency;
 pub use machine::{Environment, Generator};
-pub use objective::{Finding, Objective};
-pub use setup::{Closed, Limits, Sessions};
-pub use summary::{Part, Parts, Summary};
+pub use objective::{Finding, Lint, Objective};
+pub use problem::{Evidence, Problem, Remark};
+pub use replicas::{QuantileSpread, Replica, Replicas, Variation};
+pub use resilience::{Claim, Resilience, Stage};
+pub use setup::{Closed, Limits, Merged, Sessions, Shard};
+pub use stored::{Digits, Part, Parts, StoredError, Window};
+pub use summary::Summary;
+pub use sweep::{Capacity, Estimate, Step, Sweep};
 pub use timeline::Interval;
 pub use validity::{Check, Validity};
+
+#[cfg(test)]
+mod published;
 
 pub(crate) use kind::{by_class, metrics, named};
 use std::time::Duration;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The limits on each arrival.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Limits {
     /// How many could be in flight at once; `None` without a limit.
@@ -44,6 +45,7 @@ impl Limits {
 
 /// The users of a closed loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Closed {
     /// How many there were.
@@ -68,6 +70,7 @@ impl Closed {
 ///
 /// Always `started = finished + ended_early + unfinished`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Sessions {
     /// Sessions per second, as asked; `None` for a profile or a trace, which have no one rate.
@@ -116,4 +119,26 @@ impl Sessions {
             on_failure: on_failure.name().to_owned(),
         })
     }
+}
+
+/// Which part of a run a report is of, where several processes share one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Shard {
+    /// Which one, from 0.
+    pub index: u64,
+    /// How many there are.
+    pub count: u64,
+}
+
+/// Of which reports a report was merged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Merged {
+    /// What they are of each other: `runs`, one after another, or `shards` of one run.
+    pub of: String,
+    /// How many there were.
+    pub reports: u64,
 }

@@ -1,11 +1,9 @@
 //! One latency, summed up.
 
-use super::LowerBounds;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use super::{LowerBounds, Parts, Window};
+use crate::hdr::encode_ours;
 use openloop_experiment::Series;
-use openloop_measurer::{Histogram, Population, Quantile};
+use openloop_measurer::{Population, Quantile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -13,6 +11,7 @@ use std::collections::BTreeMap;
 ///
 /// There is none where nothing was measured: the whole is `null`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Summary {
     /// How many values there are, lower bounds among them.
@@ -48,34 +47,13 @@ pub struct Summary {
     /// The lower bounds, likewise; `None` where there are none.
     #[serde(default)]
     pub at_least_histogram: Option<String>,
-    /// The exact figures of measured values and of lower bounds apart, where they cannot be had from the others: a
-    /// merge of reports loses nothing.
+    /// The exact figures of measured values and of lower bounds apart: a merge of reports loses nothing.
     #[serde(default)]
     pub parts: Option<Parts>,
-}
-
-/// What is exact of the measured values and of the lower bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Parts {
-    /// Of the measured values, if there are any.
-    pub measured: Option<Part>,
-    /// Of the lower bounds, if there are any.
-    pub at_least: Option<Part>,
-}
-
-/// What is exact of one histogram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Part {
-    /// How many values.
-    pub count: u64,
-    /// The smallest.
-    pub min_ns: u64,
-    /// The largest.
-    pub max_ns: u64,
-    /// How many lie above the histogram's range of an hour: they are in no bucket of it.
-    pub over_range: u64,
+    /// The ten windows of the steady phase apart, where they are kept: intervals, comparisons and parts of the phase
+    /// come from them. `None` for a window in which nothing was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<Option<Window>>,
 }
 
 impl Summary {
@@ -89,9 +67,16 @@ impl Summary {
         ("p99_99_ns", Quantile::P99_99),
     ];
 
-    /// Of a series; `None` if it is empty.
+    /// Of a series, with its windows; `None` if it is empty.
     #[must_use]
     pub fn of(series: &Series) -> Option<Self> {
+        let mut summary = Summary::without_windows(series)?;
+        summary.windows = series.windows().iter().map(Window::of).collect();
+        Some(summary)
+    }
+
+    /// Of a series, without its windows: intervals are there.
+    pub(crate) fn without_windows(series: &Series) -> Option<Self> {
         let whole = series.whole();
         let mut at_least = LowerBounds::default();
         let min_ns = at_least.note("min_ns", whole.min()?);
@@ -126,9 +111,10 @@ impl Summary {
             p99_99_ns,
             at_least,
             interval,
-            histogram: encoded(&whole.exact),
-            at_least_histogram: (whole.at_least.count() > 0).then(|| encoded(&whole.at_least)),
-            parts: Parts::of(whole),
+            histogram: encode_ours(&whole.exact),
+            at_least_histogram: (whole.at_least.count() > 0).then(|| encode_ours(&whole.at_least)),
+            parts: Some(Parts::of(whole)),
+            windows: Vec::new(),
         })
     }
 
@@ -149,27 +135,6 @@ impl Summary {
     }
 }
 
-impl Parts {
-    fn of(whole: &Population) -> Option<Self> {
-        let over_range = whole.exact.over_range() + whole.at_least.over_range();
-        (whole.at_least.count() > 0 || over_range > 0).then(|| Parts {
-            measured: Part::of(&whole.exact),
-            at_least: Part::of(&whole.at_least),
-        })
-    }
-}
-
-impl Part {
-    fn of(histogram: &Histogram) -> Option<Self> {
-        Some(Part {
-            count: histogram.count(),
-            min_ns: histogram.min_ns()?,
-            max_ns: histogram.max_ns()?,
-            over_range: histogram.over_range(),
-        })
-    }
-}
-
 fn stddev_ns(whole: &Population) -> Option<f64> {
     if whole.at_least.count() == 0 {
         return whole.exact.stddev_ns();
@@ -186,42 +151,9 @@ fn outwards((low, high): (f64, f64)) -> Option<[u64; 2]> {
     whole.then(|| [low.floor() as u64, high.ceil() as u64])
 }
 
-/// The buckets as other HdrHistogram libraries decode them.
-fn encoded(histogram: &Histogram) -> String {
-    let plain = histogram.to_v2_bytes();
-    let mut compressed = Vec::new();
-    // The bytes are the measurer's own, and writing into a Vec cannot fail.
-    let done = Deserializer::new()
-        .deserialize::<u64, _>(&mut plain.as_slice())
-        .is_ok_and(|buckets| {
-            V2DeflateSerializer::new()
-                .serialize(&buckets, &mut compressed)
-                .is_ok()
-        });
-    debug_assert!(done);
-    STANDARD.encode(compressed)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_histogram_is_read_by_the_decoder_of_compressed_histograms() {
-        let mut histogram = Histogram::new();
-        for ns in 1..=10_000_u64 {
-            histogram.record(ns * 1000);
-        }
-        let text = encoded(&histogram);
-        // The cookie of the compressed encoding, as every HdrHistogram library writes it.
-        assert!(text.starts_with("HISTFAAA"), "{text}");
-        let bytes = STANDARD.decode(text).unwrap();
-        let read: hdrhistogram::Histogram<u64> = Deserializer::new()
-            .deserialize(&mut bytes.as_slice())
-            .unwrap();
-        assert_eq!(read.len(), 10_000);
-        assert!(read.equivalent(read.value_at_quantile(0.5), 5_000_000));
-    }
 
     #[test]
     fn an_interval_is_rounded_outwards_and_never_negative_or_infinite() {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Whether the run may be believed, check by check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Validity {
     /// Whether it may: no check of severity `fault` failed that was not waived.
@@ -16,6 +17,7 @@ pub struct Validity {
 
 /// One check of the generator or its environment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Check {
     /// Name, also for waiving.

@@ -1,12 +1,12 @@
 //! The table of kinds of request.
 
-use super::latency::cell;
 use super::page::Page;
-use super::style::Tone;
 use super::table::{Table, columns};
-use super::units::{count, percent};
 use crate::Report;
 use crate::schema::{Kind, UNLABELLED};
+use crate::words::Tone;
+use crate::words::latency::{FIGURES, cell};
+use crate::words::units::{count, percent};
 use std::io;
 
 /// What the table calls the arrivals without a label.
@@ -14,15 +14,6 @@ const NO_LABEL: &str = "(no kind)";
 
 /// A name is shortened no further than this.
 const SHORTEST: usize = 12;
-
-const FIGURES: [(&str, &str); 6] = [
-    ("p50", "p50_ns"),
-    ("p90", "p90_ns"),
-    ("p95", "p95_ns"),
-    ("p99", "p99_ns"),
-    ("p99.9", "p99_9_ns"),
-    ("max", "max_ns"),
-];
 
 /// The kinds side by side, where there are several.
 pub(super) fn write<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {

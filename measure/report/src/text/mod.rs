@@ -1,19 +1,33 @@
 //! A report as text for people at a terminal.
 
 mod books;
+mod compare;
+mod experiment;
 mod kinds;
 mod latency;
 mod page;
 mod style;
+mod summaries;
 mod table;
-pub(crate) mod units;
 mod verdict;
 
 pub use style::TextStyle;
+pub use summaries::write_summaries;
 
 use crate::Report;
 use page::Page;
 use std::io;
+
+/// What is more than one run, as plain text in lines of at most `width` columns; empty where there is nothing.
+pub(crate) fn of_experiment(report: &Report, width: usize) -> io::Result<String> {
+    let mut text = Vec::new();
+    let style = TextStyle {
+        colour: false,
+        width,
+    };
+    experiment::write(report, &mut Page::new(&mut text, style))?;
+    Ok(String::from_utf8_lossy(&text).trim().to_owned())
+}
 
 impl Report {
     /// Writes what people read after a run: what it is worth first, then what it found.
@@ -26,6 +40,7 @@ impl Report {
         let mut page = Page::new(to, *style);
         verdict::write(self, &mut page)?;
         verdict::objective(self, &mut page)?;
+        experiment::write(self, &mut page)?;
         page.blank()?;
         books::rates(self, &mut page)?;
         books::arrivals(self, &mut page)?;

@@ -1,7 +1,8 @@
 //! Lines on their way to a writer.
 
-use super::style::{TextStyle, Tone};
+use super::style::TextStyle;
 use super::table::{Table, columns, wrapped};
+use crate::words::{Said, Tone};
 use std::io;
 
 /// How wide the names of the sections are.
@@ -48,6 +49,11 @@ impl<W: io::Write> Page<W> {
             self.line(label, &line)?;
         }
         Ok(())
+    }
+
+    /// A sentence in its tone, beside its label.
+    pub(super) fn said(&mut self, label: &str, said: &Said) -> io::Result<()> {
+        self.entry(label, said.tone, &said.text)
     }
 
     /// The same, with a word in its tone before a text without.

@@ -1,5 +1,7 @@
 //! How the text looks.
 
+use crate::words::Tone;
+
 /// How the text summary looks. Plain and 80 columns wide by default: whether there is a terminal that shows colours,
 /// and how wide it is, the caller decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,17 +19,6 @@ impl Default for TextStyle {
             width: 80,
         }
     }
-}
-
-/// A meaning that a colour shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tone {
-    Plain,
-    Good,
-    Bad,
-    Doubtful,
-    Strong,
-    Faint,
 }
 
 impl TextStyle {

@@ -1,6 +1,7 @@
 //! Columns.
 
-use super::style::{TextStyle, Tone};
+use super::style::TextStyle;
+use crate::words::Tone;
 
 /// A table: the first column to the left, the others to the right.
 #[derive(Debug)]

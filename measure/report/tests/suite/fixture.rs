@@ -4,9 +4,10 @@
 //! the generator's allowance of 2 %.
 
 use openloop_experiment::{Lifecycle, Plan, PlanBuilder, Run, Step, drive, in_sessions, labelled};
-use openloop_measurer::{Describe, Details, Kind, Verdict};
+use openloop_measurer::{Describe, Details, Kind, Population, Verdict};
 use openloop_report::Report;
 use openloop_sched::{Arrivals, Rate};
+use openloop_workload::Values;
 use openloop_workload::sessions::Sessions;
 use std::sync::Arc;
 use std::time::Duration;
@@ -205,4 +206,40 @@ pub(crate) fn on_any_machine(mut report: Report) -> Report {
         health.healthy = health.abandoned == 0 && health.check != Some(false);
     }
     report
+}
+
+/// An open loop at 20/s on a service that takes 100 ms, but 300 ms between two seconds of the run, and a millisecond more
+/// for each request that came since.
+pub(crate) async fn slow_between(from: u64, to: u64) -> Run {
+    let work = move |ticket: openloop_sched::Ticket| {
+        let since = ticket.intended.as_nanos().checked_sub(from * 1_000_000_000);
+        let until = ticket.intended.as_nanos() < to * 1_000_000_000;
+        // 50 ms lie between two.
+        let slow = since
+            .filter(|_| until)
+            .map(|since| 300 + since / 50_000_000);
+        sleep(ms(slow.unwrap_or(100)))
+    };
+    drive::shared(&open(20.0).build().unwrap(), work)
+        .await
+        .unwrap()
+}
+
+/// Ten windows of 2000 exponential responses each, of a mean that drifts a little from window to window.
+pub(crate) fn in_windows(factor: f64, seed: u64) -> Vec<Population> {
+    let (law, drift): (Values, Values) = (
+        "exponential:10e6".parse().unwrap(),
+        "lognormal:mean=1,cv=0.05".parse().unwrap(),
+    );
+    let window = |index: u64| {
+        let mut population = Population::new();
+        let level = factor * drift.value(seed + 77, index);
+        for k in 0..2000 {
+            population
+                .exact
+                .record((law.value(seed, index * 2000 + k) * level) as u64);
+        }
+        population
+    };
+    (0..10).map(window).collect()
 }

@@ -5,8 +5,15 @@
     reason = "a test fails by a panic"
 )]
 
+mod compare;
+mod experiment;
 mod fixture;
+mod foreign;
+mod formats;
 mod golden;
+mod hlog;
+mod html;
 mod json;
+mod merge;
 mod progress;
 mod text;

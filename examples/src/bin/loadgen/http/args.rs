@@ -2,6 +2,7 @@
 
 use super::HttpMix;
 use crate::cli::LoadArgs;
+use crate::output;
 use crate::connections::ConnectionsArg;
 use clap::Args;
 use openloop_http::Tls;
@@ -77,6 +78,32 @@ fn header(text: &str) -> Result<(String, String), String> {
 }
 
 impl HttpArgs {
+    /// Puts what the problem says of the workload in the place of what the flags do not say.
+    pub(crate) fn fill(&mut self) {
+        let experiment = &self.load.experiment;
+        let (Some(statement), Some(file)) = (&experiment.statement, &experiment.problem) else {
+            return;
+        };
+        let said = statement.workload.clone();
+        if self.mix.is_none() && self.keys.is_none() {
+            // The mix lies beside the file.
+            let folder = file.parent().unwrap_or(Path::new(""));
+            self.mix = said.mix.map(|mix| folder.join(mix));
+        }
+        let is_used = self.texts().any(|text| Template::new(text).has_key());
+        match (said.keys, is_used) {
+            (Some(keys), true) if self.mix.is_none() => {
+                self.keys.get_or_insert(keys);
+            }
+            (Some(keys), false) if self.mix.is_none() && !self.load.output.quiet => {
+                output::complain(format_args!(
+                    "workload.keys is {keys}, and {{key}} stands nowhere in the request: all requests are the same"
+                ));
+            }
+            _ => {}
+        }
+    }
+
     /// The kinds of request, if there are several; `trace` has a row for each request.
     pub(crate) fn mix(&self, trace: Option<&Trace>) -> Result<Option<HttpMix>, String> {
         let read = |file: &PathBuf| super::read_mix(file, &self.header, trace);

@@ -49,6 +49,42 @@ const COMPONENTS: &[Component] = &[
         "comparisons of HTTP generators",
     ),
     component(
+        "node",
+        Source::Apt("nodejs"),
+        When::Full,
+        "the diagnosis of a real event loop",
+    ),
+    component(
+        "nginx",
+        Source::Apt("nginx"),
+        When::Full,
+        "the diagnosis of a real web server",
+    ),
+    component(
+        "gunicorn",
+        Source::Apt("gunicorn"),
+        When::Full,
+        "the diagnosis of a real pool of workers",
+    ),
+    component(
+        "chromium",
+        Source::Apt("chromium"),
+        When::Full,
+        "reports in a browser",
+    ),
+    component(
+        "npm",
+        Source::Apt("npm"),
+        When::Full,
+        "interval logs in the JavaScript library",
+    ),
+    component(
+        "python3",
+        Source::Apt("python3-venv"),
+        When::Full,
+        "interval logs in the Python library, and the JSON schema",
+    ),
+    component(
         "cargo-hack",
         Source::Cargo("cargo-hack"),
         When::Full,

@@ -1,0 +1,338 @@
+//! The course of an experiment: the floor, then the runs.
+
+use crate::cli::{LoadArgs, SweepArg};
+use crate::exit::Failure;
+use crate::output;
+use crate::protocol::Protocol;
+use crate::trial::{Trials, why};
+use openloop_experiment::resilience::{Overload, Resilience};
+use openloop_experiment::sweep::{Curve, Point, Sweep};
+use openloop_experiment::{
+    Floor, FloorTrials, Judgement, Level, Lint, Metric, PlanBuilder, Preflight, ProtocolError,
+    Replicas, Replication, Rtt, Run, Slo, Stability, Steadiness, Target,
+};
+use openloop_sched::Rate;
+use std::time::Duration;
+
+/// What an experiment gave.
+pub(crate) struct Outcome {
+    pub(crate) floor: Option<Floor>,
+    /// What is questionable in the bounds.
+    pub(crate) lints: Vec<Lint>,
+    pub(crate) curve: Option<Curve>,
+    pub(crate) resilience: Option<Resilience>,
+    /// The runs that the report is of: at least one.
+    pub(crate) runs: Runs,
+    pub(crate) judgement: Option<Judgement>,
+    /// Whether it was stopped before its end.
+    pub(crate) stopped: bool,
+}
+
+/// The runs that a report is of.
+pub(crate) enum Runs {
+    One(Box<Run>),
+    Replicas(Replicas),
+    /// At one rate of a sweep.
+    Point(Point),
+}
+
+impl Runs {
+    /// The runs themselves.
+    pub(crate) fn all(&self) -> &[Run] {
+        match self {
+            Runs::One(run) => std::slice::from_ref(run),
+            Runs::Replicas(replicas) => replicas.runs(),
+            Runs::Point(point) => match point.runs() {
+                [] => point.dismissed(),
+                runs => runs,
+            },
+        }
+    }
+
+    /// Whether they agree, where there are replicas.
+    pub(crate) fn stability(&self) -> Option<&Stability> {
+        match self {
+            Runs::Replicas(replicas) => Some(replicas.stability()),
+            Runs::One(_) | Runs::Point(_) => None,
+        }
+    }
+
+    /// Whether they are replicas that vary too much to be one result.
+    pub(crate) fn disagree(&self) -> bool {
+        let steadiness = self.stability().map(Stability::steadiness);
+        steadiness == Some(Steadiness::Discard)
+    }
+
+    fn judged(&self, slo: &Slo, floor: Option<&Floor>) -> Result<Judgement, Failure> {
+        let of = |floor: &Floor| -> Result<Judgement, Failure> {
+            let objective = slo.on(floor).map_err(Failure::usage)?;
+            Ok(match self {
+                Runs::One(run) => objective.judge(&**run),
+                Runs::Replicas(replicas) => objective.judge(replicas),
+                Runs::Point(point) => objective.judge(point),
+            })
+        };
+        match (floor, self) {
+            (Some(floor), _) => of(floor),
+            (None, Runs::One(run)) => Ok(slo.judge(&**run)),
+            (None, Runs::Replicas(replicas)) => Ok(slo.judge(replicas)),
+            (None, Runs::Point(point)) => Ok(slo.judge(point)),
+        }
+    }
+}
+
+/// Follows the course that the flags ask for.
+pub(crate) async fn follow<P: Protocol>(
+    trials: &mut Trials<'_, P>,
+    base: &PlanBuilder,
+    target: Target,
+    load: &LoadArgs,
+) -> Result<Outcome, Failure> {
+    let mut outcome = Steps::default();
+    let steps = outcome.make(trials, base, target, load).await;
+    if let Some(stopped) = trials.stopped() {
+        // What was complete before stays; the report is of the run that was stopped.
+        let runs = Runs::One(Box::new(stopped));
+        return outcome.end(runs, load, true);
+    }
+    outcome.end(steps?, load, false)
+}
+
+/// What there is so far.
+#[derive(Default)]
+struct Steps {
+    floor: Option<Floor>,
+    lints: Vec<Lint>,
+    curve: Option<Curve>,
+    resilience: Option<Resilience>,
+}
+
+impl Steps {
+    async fn make<P: Protocol>(
+        &mut self,
+        trials: &mut Trials<'_, P>,
+        base: &PlanBuilder,
+        target: Target,
+        load: &LoadArgs,
+    ) -> Result<Runs, Failure> {
+        let experiment = &load.experiment;
+        let slo = load.verdict.slo.as_ref();
+        self.floor = floor(trials, base, target, load).await?;
+        if let (Some(slo), Some(floor)) = (slo, &self.floor) {
+            self.lints = slo.on(floor).map_err(Failure::usage)?.lint();
+        }
+        self.preflight(base, load)?;
+        if let Some(above) = experiment.overload {
+            return self.overload(trials, base, above, load).await;
+        }
+        let replicas = experiment.replicas.filter(|runs| *runs != 1);
+        let Some(sweep) = &experiment.sweep else {
+            return match replicas {
+                None => one(trials, base).await,
+                Some(runs) => replicate(trials, base, runs, load).await,
+            };
+        };
+        let mut sweep = match sweep {
+            SweepArg::Rates(rates) => {
+                Sweep::rates(rates.iter().copied()).runs(replicas.unwrap_or(1))
+            }
+            SweepArg::Find => search(slo, load)?,
+        };
+        if let Some(floor) = &self.floor {
+            sweep = sweep.floor(floor.clone());
+        }
+        trials.stage("sweep");
+        let curve = sweep.run(base, async |plan| trials.run(plan).await).await;
+        let curve = self.curve.insert(curve.map_err(no_result)?);
+        let point = reported(curve, slo);
+        let point = point.ok_or_else(|| Failure::Machine("the sweep has no step".to_owned()))?;
+        match (replicas, experiment.sweep.as_ref()) {
+            // What was found once is measured anew, and often enough to know how it varies.
+            (Some(runs), Some(SweepArg::Find)) if curve.found().is_found() => {
+                let base = base.clone().at(point.asked());
+                replicate(trials, &base, runs, load).await
+            }
+            _ => Ok(Runs::Point(point.clone())),
+        }
+    }
+
+    /// Says what can be known before the runs.
+    fn preflight(&self, base: &PlanBuilder, load: &LoadArgs) -> Result<(), Failure> {
+        if load.output.quiet {
+            return Ok(());
+        }
+        for lint in &self.lints {
+            output::complain(format_args!("{lint}"));
+        }
+        let plan = base.clone().build().map_err(Failure::usage)?;
+        let mut preflight = Preflight::new(&plan);
+        if let Some(floor) = &self.floor {
+            preflight = preflight.floor(floor);
+        }
+        // Of a sweep the plan is that of one rate among others.
+        if load.experiment.sweep.is_none() {
+            for hint in preflight.hints() {
+                output::complain(format_args!("{hint}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Past what the service can serve, and back.
+    async fn overload<P: Protocol>(
+        &mut self,
+        trials: &mut Trials<'_, P>,
+        base: &PlanBuilder,
+        above: Rate,
+        load: &LoadArgs,
+    ) -> Result<Runs, Failure> {
+        let below = load.schedule.rate.ok_or_else(|| {
+            Failure::usage("an overload is one after a rate that the service carries: give --rate")
+        })?;
+        let statement = load.experiment.statement.as_ref();
+        let stated = statement.and_then(|statement| statement.resilience.clone());
+        let stated = stated.unwrap_or_default();
+        let plan = base.clone().build().map_err(Failure::usage)?;
+        let tenth = plan.layout().steady().length() / 10;
+        let part = stated.part.as_deref().copied().unwrap_or(tenth);
+        trials.stage("overload");
+        let resilience = Overload::new(below, above, part)
+            .run(base, &stated.degradation(), async |plan| {
+                trials.run(plan).await
+            })
+            .await
+            .map_err(no_result)?;
+        let resilience = self.resilience.insert(resilience);
+        Ok(Runs::One(Box::new(resilience.run().clone())))
+    }
+
+    fn end(self, runs: Runs, load: &LoadArgs, stopped: bool) -> Result<Outcome, Failure> {
+        let floor = self.floor.as_ref();
+        let slo = load.verdict.slo.as_ref();
+        // A multiple of a floor that an interruption kept from being measured has no value.
+        let slo = slo.filter(|slo| floor.is_some() || !slo.needs_floor());
+        // An overload has a stated degradation instead, in three stages.
+        let slo = slo.filter(|_| self.resilience.is_none());
+        let judgement = slo.map(|slo| runs.judged(slo, floor)).transpose()?;
+        Ok(Outcome {
+            floor: self.floor,
+            lints: self.lints,
+            curve: self.curve,
+            resilience: self.resilience,
+            runs,
+            judgement,
+            stopped,
+        })
+    }
+}
+
+/// The floor, where anything needs it.
+async fn floor<P: Protocol>(
+    trials: &mut Trials<'_, P>,
+    base: &PlanBuilder,
+    target: Target,
+    load: &LoadArgs,
+) -> Result<Option<Floor>, Failure> {
+    let experiment = &load.experiment;
+    let slo = load.verdict.slo.as_ref();
+    let is_needed = slo.is_some_and(Slo::needs_floor);
+    let statement = experiment
+        .statement
+        .as_ref()
+        .map(|statement| &statement.floor);
+    let rtt = experiment.round_trip.map(Rtt::stated);
+    // The problem may state the floor instead.
+    if let Some(stated) = statement.filter(|floor| floor.trials == Some(0)) {
+        let rtt = match target.shares_host() {
+            _ if rtt.is_some() => rtt.unwrap_or_else(Rtt::same_host),
+            true => Rtt::same_host(),
+            false => Rtt::stated(Duration::ZERO),
+        };
+        let expected = stated.expected.as_ref();
+        let level = expected.map(|expected| Level::stated(**expected));
+        return Ok(level.map(|level| Floor::stated(rtt).with(None, Metric::Response, level)));
+    }
+    if !(experiment.floor || is_needed || experiment.sweep.is_some()) {
+        return Ok(None);
+    }
+    let mut floor = FloorTrials::default();
+    if let Some(count) = statement.and_then(|floor| floor.trials) {
+        floor = floor.trials(count);
+    }
+    let rtt = match rtt {
+        Some(stated) => Some(stated),
+        None if trials.is_rehearsal() || target.shares_host() => Some(Rtt::same_host()),
+        None => trials.round_trip().await,
+    };
+    if let Some(rtt) = rtt {
+        floor = floor.rtt(rtt);
+    }
+    trials.stage("floor");
+    let measured = floor.measure(base.clone(), async |plan| trials.run(plan).await);
+    measured.await.map(Some).map_err(no_result)
+}
+
+async fn one<P: Protocol>(trials: &mut Trials<'_, P>, base: &PlanBuilder) -> Result<Runs, Failure> {
+    trials.stage("");
+    let plan = base.clone().build().map_err(Failure::usage)?;
+    let run = trials.run(&plan).await.map_err(why)?;
+    Ok(Runs::One(Box::new(run)))
+}
+
+async fn replicate<P: Protocol>(
+    trials: &mut Trials<'_, P>,
+    base: &PlanBuilder,
+    runs: usize,
+    load: &LoadArgs,
+) -> Result<Runs, Failure> {
+    let replication = Replication::new(runs).map_err(no_result)?;
+    let replication = replication.retest(load.experiment.retest.unwrap_or(0));
+    trials.stage("replicas");
+    let measured = replication.measure(base.clone(), async |plan| trials.run(plan).await);
+    measured.await.map(Runs::Replicas).map_err(no_result)
+}
+
+/// The search for the highest rate that keeps the objective or, without one, for the knee.
+fn search(slo: Option<&Slo>, load: &LoadArgs) -> Result<Sweep, Failure> {
+    let slo = match slo {
+        Some(slo) => slo.clone(),
+        None => "p99<=3S".parse().map_err(Failure::usage)?,
+    };
+    let lowest: Rate = load.schedule.rate.ok_or_else(|| {
+        Failure::usage(
+            "a search needs a rate to begin at: give --rate, one that the service surely carries",
+        )
+    })?;
+    let mut sweep = Sweep::find(slo, lowest);
+    if let Some(highest) = load.experiment.up_to {
+        sweep = sweep.up_to(highest);
+    }
+    if let Some(share) = load.experiment.resolution {
+        sweep = sweep.resolution(share);
+    }
+    Ok(sweep)
+}
+
+/// The step that a report of a sweep is of: the highest rate that keeps the objective or, without one, the knee; without
+/// a knee, the highest that the service kept up with; and where there is none, the lowest of all.
+fn reported<'a>(curve: &'a Curve, slo: Option<&Slo>) -> Option<&'a Point> {
+    let capacity = match (curve.sought(), slo) {
+        (Some(_), _) => curve.found(),
+        (None, Some(slo)) => curve.capacity(slo),
+        (None, None) => curve.knee(),
+    };
+    let points = curve.points();
+    let at = |rate: f64| points.iter().find(|point| point.per_second() == rate);
+    let kept_up = |point: &&Point| point.is_valid() && !point.is_saturated();
+    let has_rule = curve.sought().is_some() || slo.is_some();
+    let highest = points.iter().rev().find(kept_up).filter(|_| !has_rule);
+    capacity.rate().and_then(at).or(highest).or(points.first())
+}
+
+fn no_result(error: ProtocolError) -> Failure {
+    match error {
+        ProtocolError::Drive { source, .. } => why(source),
+        ProtocolError::Plan { .. } | ProtocolError::Options(_) => Failure::usage(error),
+        other => Failure::Machine(other.to_string()),
+    }
+}

@@ -1,0 +1,63 @@
+//! Files of any of the kinds that are read.
+
+use crate::exit::Failure;
+use openloop_report::Report;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// What a file is: its content tells, whatever its name.
+pub(super) enum Input {
+    Report(Box<Report>),
+    Log(Log),
+}
+
+/// An interval log, and what it is called.
+pub(super) struct Log {
+    pub(super) name: String,
+    pub(super) text: Vec<u8>,
+}
+
+/// What all files are.
+pub(super) enum Files {
+    Reports(Vec<Report>),
+    Logs(Vec<Log>),
+}
+
+/// Reads all files, which are to be of one kind.
+pub(super) fn read(files: &[PathBuf]) -> Result<Files, Failure> {
+    let (mut reports, mut logs) = (Vec::new(), Vec::new());
+    for file in files {
+        match read_one(file)? {
+            Input::Report(report) => reports.push(*report),
+            Input::Log(log) => logs.push(log),
+        }
+    }
+    match (reports.is_empty(), logs.is_empty()) {
+        (false, false) => Err(Failure::usage(
+            "reports and interval logs cannot be merged: give files of one kind",
+        )),
+        (false, true) => Ok(Files::Reports(reports)),
+        (true, _) => Ok(Files::Logs(logs)),
+    }
+}
+
+pub(super) fn read_one(file: &Path) -> Result<Input, Failure> {
+    let name = file.display().to_string();
+    let unreadable = |why: String| Failure::Usage(format!("{name}: {why}"));
+    let mut text = Vec::new();
+    let read = match file == Path::new("-") {
+        true => std::io::stdin().lock().read_to_end(&mut text),
+        false => std::fs::File::open(file).and_then(|mut file| file.read_to_end(&mut text)),
+    };
+    read.map_err(|error| unreadable(format!("it cannot be read: {error}")))?;
+    let first = text.trim_ascii_start().first().copied();
+    let report = match first {
+        None => return Err(unreadable("it is empty".to_owned())),
+        Some(b'{' | b'[') => Report::read_json(text.as_slice()),
+        Some(b'<') => Report::read_html(text.as_slice()),
+        Some(_) => return Ok(Input::Log(Log { name, text })),
+    };
+    report
+        .map(|report| Input::Report(Box::new(report)))
+        .map_err(|error| unreadable(error.to_string()))
+}

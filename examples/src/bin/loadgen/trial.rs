@@ -1,0 +1,201 @@
+//! One run of a plan: against the target, or rehearsed.
+
+use crate::cli::{ExperimentArgs, LoadArgs};
+use crate::exit::Failure;
+use crate::interrupt::Interrupt;
+use crate::protocol::Protocol;
+use crate::{machine, output};
+use openloop_experiment::drive::{self, DriveError};
+use openloop_experiment::simulate::{Served, Simulated, Station, simulate};
+use openloop_experiment::{Load, Plan, Rtt, Run};
+use openloop_measurer::Kind;
+use openloop_report::Progress;
+use openloop_sched::{Offset, Ticket};
+use std::sync::Arc;
+
+/// Runs plans, one after the other.
+pub(crate) struct Trials<'a, P> {
+    protocol: Arc<P>,
+    load: &'a LoadArgs,
+    against: Against,
+    stage: &'static str,
+    runs: usize,
+    stopped: Option<Run>,
+    interrupt: Interrupt,
+}
+
+/// What plans are run against.
+pub(crate) enum Against {
+    /// The target.
+    Target {
+        /// Whether it is on this host.
+        loopback: bool,
+    },
+    /// A service that exists only as arithmetic.
+    Simulated(Station),
+}
+
+impl Against {
+    /// The simulated service that the flags describe: one server with exponential service times of the floor that the
+    /// problem expects, or of 1 ms, where they do not.
+    pub(crate) fn rehearsal(experiment: &ExperimentArgs) -> Result<Self, Failure> {
+        let mut statement = experiment.statement.clone().unwrap_or_default();
+        statement.rehearsal.servers = experiment.servers;
+        statement.rehearsal.service.clone_from(&experiment.service);
+        statement.rehearsal.waiting = experiment.waiting;
+        let station = statement.station().map_err(Failure::usage)?;
+        Ok(Against::Simulated(station))
+    }
+
+    /// The simulated service in a few words, if it is one.
+    pub(crate) fn simulated(&self) -> Option<String> {
+        match self {
+            Against::Target { .. } => None,
+            Against::Simulated(station) => Some(station.to_string()),
+        }
+    }
+}
+
+impl<'a, P: Protocol> Trials<'a, P> {
+    pub(crate) fn new(protocol: Arc<P>, load: &'a LoadArgs, against: Against) -> Self {
+        Trials {
+            protocol,
+            load,
+            against,
+            stage: "",
+            runs: 0,
+            stopped: None,
+            interrupt: Interrupt::default(),
+        }
+    }
+
+    /// The round trip to the target, where the protocol can tell.
+    pub(crate) async fn round_trip(&self) -> Option<Rtt> {
+        self.protocol.clone().round_trip().await
+    }
+
+    /// Whether nothing is sent.
+    pub(crate) fn is_rehearsal(&self) -> bool {
+        matches!(self.against, Against::Simulated(_))
+    }
+
+    /// Names the runs that follow, and counts them anew.
+    pub(crate) fn stage(&mut self, stage: &'static str) {
+        (self.stage, self.runs) = (stage, 0);
+    }
+
+    /// The run in which the experiment was stopped, if it was.
+    pub(crate) fn stopped(&mut self) -> Option<Run> {
+        self.stopped.take()
+    }
+
+    /// Runs a plan; after one that was stopped, none any more.
+    pub(crate) async fn run(&mut self, plan: &Plan) -> Result<Run, DriveError> {
+        if self.stopped.is_some() {
+            return Err(DriveError::StoppedInSetUp);
+        }
+        self.runs += 1;
+        self.announce(plan);
+        let mut run = match &self.against {
+            Against::Target { loopback } => {
+                machine::check(plan, self.protocol.connecting(), *loopback).map_err(set_up)?;
+                self.drive(plan).await?
+            }
+            Against::Simulated(station) => {
+                let protocol = &*self.protocol;
+                simulate(
+                    plan,
+                    OfKinds {
+                        station: station.clone(),
+                        protocol,
+                    },
+                )?
+            }
+        };
+        for check in &self.load.verdict.waive {
+            run.waive(check)
+                .map_err(|error| set_up(Failure::usage(error)))?;
+        }
+        if run.interrupted().is_some() {
+            self.stopped = Some(run.clone());
+        }
+        Ok(run)
+    }
+
+    /// Which run begins, where there are several.
+    fn announce(&self, plan: &Plan) {
+        if self.load.output.quiet || self.stage.is_empty() {
+            return;
+        }
+        match plan.load() {
+            Load::Open { asked, .. } | Load::PartlyOpen { asked, .. } => {
+                let rate = asked.map_or_else(String::new, |rate| format!(" at {rate}"));
+                let length = plan.layout().end().as_duration();
+                output::complain(format_args!(
+                    "{}, run {}{rate}, {length:.1?}",
+                    self.stage, self.runs
+                ));
+            }
+            Load::Closed { .. } => {
+                output::complain(format_args!("{}, run {}", self.stage, self.runs));
+            }
+        }
+    }
+
+    async fn drive(&self, plan: &Plan) -> Result<Run, DriveError> {
+        let protocol = self.protocol.clone();
+        let at_the_end = protocol.clone();
+        let drive = drive::sharded(plan, self.load.schedule.threads, move |shard| {
+            protocol.clone().connect(shard)
+        })
+        .health_check(move || at_the_end.health());
+        self.interrupt.watch(drive.stop_handle());
+        let progress = Progress::start(drive.monitor(), self.load.output.progress());
+        let run = drive.await;
+        progress.finish();
+        run
+    }
+}
+
+fn set_up(failure: Failure) -> DriveError {
+    DriveError::SetUp {
+        shard: 0,
+        source: Box::new(failure),
+    }
+}
+
+/// A simulated service whose requests are of the protocol's kinds.
+struct OfKinds<'a, P> {
+    station: Station,
+    protocol: &'a P,
+}
+
+impl<P: Protocol> Simulated for OfKinds<'_, P> {
+    fn begin(&mut self, seed: u64) {
+        self.station.begin(seed);
+    }
+
+    fn serve(&mut self, ticket: Ticket, at: Offset) -> Served {
+        let kind = self.protocol.kind(ticket.seq).map(Kind::new);
+        Served {
+            kind,
+            ..self.station.serve(ticket, at)
+        }
+    }
+}
+
+/// Why there is no run.
+pub(crate) fn why(error: DriveError) -> Failure {
+    match error {
+        DriveError::SetUp { shard, source } => match source.downcast::<Failure>() {
+            Ok(failure) => *failure,
+            Err(other) => Failure::Machine(format!("thread {shard} could not begin: {other}")),
+        },
+        DriveError::StoppedInSetUp => Failure::Interrupted,
+        DriveError::NoShards => Failure::usage("--threads 0 sends nothing: give at least 1"),
+        DriveError::NotSimulated => Failure::usage(
+            "sessions cannot be rehearsed: leave out --sessions, or rehearse the same rate of requests",
+        ),
+        other => Failure::Machine(other.to_string()),
+    }
+}

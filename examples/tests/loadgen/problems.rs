@@ -1,0 +1,164 @@
+//! Problem files.
+
+use crate::*;
+
+const URL: &str = "http://127.0.0.1:9/items/{key}";
+
+fn file(text: &str) -> Scratch {
+    let scratch = Scratch::new();
+    std::fs::write(scratch.path(), text).unwrap();
+    scratch
+}
+
+#[test]
+fn the_templates_are_problems_and_the_schema_is_json() {
+    for kind in ["web", "llm"] {
+        let template = run(&format!("problem --template {kind}"));
+        assert_status(&template, 0);
+        let problem = file(&stdout(&template));
+        let flags = format!("--problem {} --preview", problem.path());
+        let preview = loadgen(URL, &flags);
+        assert_status(&preview, if kind == "web" { 0 } else { 2 });
+    }
+    let schema = run("problem --schema");
+    let schema: Value = serde_json::from_slice(&schema.stdout).unwrap();
+    assert_eq!(schema["type"], "object");
+    assert_status(&run("problem"), 2);
+}
+
+#[test]
+fn a_problem_drives_the_experiment_and_stands_in_the_report() {
+    let problem = file(
+        r#"
+        title = "checkout"
+        [objective]
+        purpose = "slo_gate"
+        failure_modes = ["shedding", "cpu_saturation"]
+        [floor]
+        trials = 3
+        [slo]
+        bounds = ["p50<=2S", "errors<=1%"]
+        [workload]
+        keys = "zipf:1e6:0.99"
+        [load]
+        rate = 300
+        [lifecycle]
+        ramp_up = "0s"
+        warm_up = "1s"
+        steady = "60s"
+        cooldown = "0s"
+        [replicas]
+        runs = 3
+        [rehearsal]
+        servers = 1
+        service = "exponential:0.001"
+        "#,
+    );
+    let flags = format!("--problem {} --rehearse --json -", problem.path());
+    let output = loadgen(URL, &flags);
+    assert_status(&output, 0);
+    let report = report(&output);
+    assert_eq!(report["title"], "checkout");
+    assert_eq!(report["asked_rate"], 300.0);
+    assert_eq!(report["floor"]["trials"], 3);
+    assert_eq!(report["replicas"]["runs"].as_array().unwrap().len(), 3);
+    assert_eq!(report["slo"]["findings"].as_array().unwrap().len(), 2);
+    let stored = &report["problem"]["statement"];
+    assert_eq!(stored["objective"]["purpose"], "slo_gate");
+    let remarks = report["problem"]["remarks"].as_array().unwrap();
+    let about = |name: &str| remarks.iter().any(|remark| remark["about"] == name);
+    assert!(
+        about("environment.isolated") && about("lifecycle.warm_up"),
+        "{remarks:?}"
+    );
+    assert!(!about("replicas.runs"));
+    let evidence = report["problem"]["evidence"].as_array().unwrap();
+    assert_eq!(evidence.len(), 2, "{evidence:?}");
+    assert!(
+        evidence
+            .iter()
+            .all(|evidence| evidence["found"] == "not_seen")
+    );
+    // What is missing is told before the run, and the text says what was found.
+    assert!(stderr(&output).contains("environment.service, missing"));
+    let text = stdout(&loadgen(
+        URL,
+        &format!("--problem {} --rehearse", problem.path()),
+    ));
+    for part in ["problem", "failures", "not seen", "title      checkout"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+
+    let overridden = format!("{flags} --rate 100 --replicas 1 --slo p50<=1s");
+    let overridden = crate::report(&loadgen(URL, &overridden));
+    assert_eq!(overridden["asked_rate"], 100.0);
+    assert_eq!(overridden["replicas"], Value::Null);
+    assert_eq!(overridden["slo"]["findings"].as_array().unwrap().len(), 1);
+    // What is stored is what was made.
+    let stored = &overridden["problem"]["statement"];
+    assert_eq!(stored["load"]["rate"], "100/s");
+    assert_eq!(stored["slo"], "p50 <= 1s");
+    assert_eq!(stored["replicas"]["runs"], 1);
+}
+
+#[test]
+fn failures_that_nobody_expected_are_told() {
+    let problem = file(
+        "[load]\nrate = 1500\n[floor]\ntrials = 0\n[lifecycle]\nramp_up = '0s'\nwarm_up = '0s'\nsteady = '20s'\ncooldown = '0s'\n[rehearsal]\nwaiting = 10\n[objective]\nfailure_modes = ['accept_queue']",
+    );
+    let flags = format!("--problem {} --rehearse --json -", problem.path());
+    let report = report(&loadgen("http://127.0.0.1:9/", &flags));
+    let evidence = report["problem"]["evidence"].as_array().unwrap();
+    let of = |mode: &str| evidence.iter().find(|evidence| evidence["mode"] == mode);
+    assert_eq!(of("shedding").unwrap()["found"], "seen");
+    assert_eq!(of("shedding").unwrap()["anticipated"], false);
+    assert_eq!(of("cpu_saturation").unwrap()["found"], "seen");
+    assert_eq!(of("accept_queue").unwrap()["found"], "not_measured");
+    assert!(of("crash").is_none());
+}
+
+#[test]
+fn what_is_wrong_in_a_problem_is_told_with_its_line() {
+    for (text, named) in [
+        ("[load]\nrat = 5", "line 2"),
+        ("[load]\nrate = 5\nusers = 3", "load.users"),
+        ("[slo]\nbounds = ['fast']", "fast"),
+        ("title = 'no load'", "--rate"),
+    ] {
+        let problem = file(text);
+        let output = loadgen(
+            URL,
+            &format!("--keys uniform:9 --problem {}", problem.path()),
+        );
+        assert_status(&output, 2);
+        assert!(
+            stderr(&output).contains(named),
+            "{text}: {}",
+            stderr(&output)
+        );
+    }
+    let missing = loadgen(URL, "--problem /no/such/problem.toml");
+    assert_status(&missing, 2);
+    assert!(stderr(&missing).contains("/no/such/problem.toml"));
+}
+
+#[test]
+fn what_a_problem_says_of_the_environment_is_held_against_what_is_found() {
+    let server = server().start().unwrap();
+    let problem = file(
+        "[environment]\nisolated = true\nnetwork = '1 bit/s'\nexpected_bandwidth = '1 Gbit/s'\n[load]\nrate = 100\n[floor]\ntrials = 0",
+    );
+    let flags = format!("--problem {} {SECOND} {BUSY} --json -", problem.path());
+    let report = report(&loadgen(&server.url("/"), &flags));
+    let remarks = report["problem"]["remarks"].as_array().unwrap();
+    let contradicted = |about: &str| {
+        let of = |remark: &&Value| remark["about"] == about && remark["standing"] == "contradicted";
+        remarks.iter().find(of).is_some()
+    };
+    assert!(contradicted("environment.isolated"), "{remarks:?}");
+    assert!(contradicted("environment.network"), "{remarks:?}");
+    assert!(
+        !contradicted("environment.expected_bandwidth"),
+        "{remarks:?}"
+    );
+}

@@ -1,0 +1,360 @@
+//! From many rates to where the service bends, breaks and ends.
+//!
+//! ```text
+//!  response │                       ╱ cliff: P99 > 10 times that at next to no load
+//!           │                     ╱
+//!           │                __╱   objective, such as P99 ≤ 4 S
+//!           │ ________---‾‾‾       knee λ_knee: P99 ≤ 3 times
+//!           └──────────────────────┴──► rate          λ_max: no more is served
+//! ```
+//!
+//! | you want to | you write |
+//! | --- | --- |
+//! | see the curve at rates of your own | [`Sweep::rates`], [`Sweep::fractions`] |
+//! | find how much a service carries within an objective | [`Sweep::find`] |
+//! | compare with the idle service | [`Sweep::floor`] |
+//! | read what was found | [`Curve`], [`Capacity`] |
+//! | describe it by a law | [`Curve::fits`], [`Fits`] |
+//! | know how busy the service is | [`Curve::zone`], [`Curve::utilisations`] |
+//! | know what kind of queue it is | [`diagnosis`](crate::diagnosis) |
+//!
+//! # Example
+//! The capacity of a simulated service within an objective:
+//! ```
+//! use openloop_experiment::simulate::{Station, simulate};
+//! use openloop_experiment::sweep::Sweep;
+//! use openloop_experiment::{Lifecycle, Plan};
+//! use openloop_sched::Rate;
+//! use std::time::Duration;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let service = Station::new(4, "exponential:0.020".parse()?)?;
+//! let base = Plan::open(Rate::per_second(1.0)?).lifecycle(Lifecycle::quick());
+//! let sweep = Sweep::find("p99<=150ms".parse()?, Rate::per_second(20.0)?).resolution(0.2);
+//! let curve = sweep.run(&base, async |plan| simulate(plan, service.clone())).await?;
+//! let found = curve.found();
+//! assert!(found.is_found() && found.rate() < Some(200.0), "{curve}");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Every step
+//! is a whole lifecycle with a seed of its own, derived from that of the plan, and so with arrivals, requests and a
+//! [nonce](crate::Plan::nonce) of its own: what the service remembers of one step is no help in the next. A sweep ends
+//! where the service is saturated: the backlog grows, or less is served than at a low rate; and where a run is stopped.
+
+mod capacity;
+mod curve;
+mod fits;
+mod point;
+mod search;
+mod steps;
+mod table;
+mod utilisation;
+mod zones;
+
+pub use capacity::Capacity;
+pub(crate) use capacity::PerSecond;
+pub use curve::{Counted, Curve};
+pub use fits::Fits;
+pub use point::{Estimate, Point};
+pub use utilisation::Utilisation;
+pub use zones::Zone;
+
+use crate::drive::DriveError;
+use crate::{Evidence, Floor, Judgement, Plan, PlanBuilder, ProtocolError, Run, Slo, Statistic};
+use openloop_sched::Rate;
+use search::{Next, Search, Tried};
+use std::time::Duration;
+use steps::Steps;
+
+/// How many runs at a rate of a list may not be believed before it is left.
+const TRIES: usize = 2;
+
+/// Which rates are tried, and until when.
+#[derive(Clone, Debug)]
+#[must_use = "a sweep is made by run()"]
+pub struct Sweep {
+    rates: Rates,
+    runs: usize,
+    floor: Option<Floor>,
+    counted: Option<Counted>,
+}
+
+#[derive(Clone, Debug)]
+enum Rates {
+    List(Vec<f64>),
+    Find {
+        slo: Slo,
+        from: f64,
+        to: Option<f64>,
+        growth: f64,
+        resolution: f64,
+        longest: Option<Duration>,
+    },
+}
+
+impl Sweep {
+    /// These rates, from the lowest to the highest.
+    pub fn rates(rates: impl IntoIterator<Item = Rate>) -> Self {
+        Sweep::of(Rates::List(
+            rates.into_iter().map(Rate::as_per_second).collect(),
+        ))
+    }
+
+    /// These shares of `highest`: 0.1 is a tenth of it.
+    pub fn fractions(highest: Rate, shares: impl IntoIterator<Item = f64>) -> Self {
+        let highest = highest.as_per_second();
+        Sweep::of(Rates::List(
+            shares.into_iter().map(|share| share * highest).collect(),
+        ))
+    }
+
+    /// Finds the capacity within `slo`: the highest rate at which it is kept. From `lowest` upwards by a factor until the
+    /// service is saturated, and then by halves. The knee is `p99<=3S`.
+    ///
+    /// A step whose interval straddles a bound is repeated, with another seed and for as long as the
+    /// [resolution](Sweep::resolution) needs by the width of the interval so far. The answer errs on the low side: it is
+    /// a rate at which the upper confidence limit keeps the bound.
+    pub fn find(slo: Slo, lowest: Rate) -> Self {
+        Sweep::of(Rates::Find {
+            slo,
+            from: lowest.as_per_second(),
+            to: None,
+            growth: 1.5,
+            resolution: 0.05,
+            longest: None,
+        })
+    }
+
+    fn of(rates: Rates) -> Self {
+        Sweep {
+            rates,
+            runs: 1,
+            floor: None,
+            counted: None,
+        }
+    }
+
+    /// How often each rate of a list is measured, each time in a lifecycle of its own; without it once. A search repeats
+    /// by itself what it needs to know better.
+    pub fn runs(mut self, runs: usize) -> Self {
+        self.runs = runs;
+        self
+    }
+
+    /// The floor of the service, for the knee, the cliff, and bounds that are multiples of it.
+    pub fn floor(mut self, floor: Floor) -> Self {
+        self.floor = Some(floor);
+        self
+    }
+
+    /// The highest rate that [`find`](Sweep::find) tries; without it a thousand times the lowest.
+    pub fn up_to(mut self, highest: Rate) -> Self {
+        if let Rates::Find { to, .. } = &mut self.rates {
+            *to = Some(highest.as_per_second());
+        }
+        self
+    }
+
+    /// The factor from one rate to the next on the way up; without it 1.5.
+    pub fn growth(mut self, factor: f64) -> Self {
+        if let Rates::Find { growth, .. } = &mut self.rates {
+            *growth = factor;
+        }
+        self
+    }
+
+    /// How far below the truth the answer of [`find`](Sweep::find) may be, as a share of it; without it 0.05. Steps are
+    /// as long as that needs, up to the [longest](Sweep::longest).
+    pub fn resolution(mut self, share: f64) -> Self {
+        if let Rates::Find { resolution, .. } = &mut self.rates {
+            *resolution = share;
+        }
+        self
+    }
+
+    /// How long one rate may be measured in all; without it, twenty times the steady phase of the plan.
+    pub fn longest(mut self, steady: Duration) -> Self {
+        if let Rates::Find { longest, .. } = &mut self.rates {
+            *longest = Some(steady);
+        }
+        self
+    }
+
+    /// Rates are given in `name` per second, of which a request has `per_request` on the average: in tokens per second,
+    /// say. The plan's rates are these divided by that; what was really counted under the name, the points of the curve
+    /// tell by [`Point::counted`].
+    pub fn counted(mut self, name: impl Into<String>, per_request: f64) -> Self {
+        self.counted = Some(Counted {
+            name: name.into(),
+            per_request,
+        });
+        self
+    }
+
+    /// Makes the sweep: `base` is the plan of each step but for its rate and seed, and `trial` runs a plan. When a run is
+    /// [stopped](crate::drive::Stop) early, so is the sweep, and the curve ends there.
+    ///
+    /// # Errors
+    /// When the options make no sense, a step cannot be planned, or a run does not come about.
+    pub async fn run(
+        &self,
+        base: &PlanBuilder,
+        mut trial: impl AsyncFnMut(&Plan) -> Result<Run, DriveError>,
+    ) -> Result<Curve, ProtocolError> {
+        self.check()?;
+        let per_request = self.counted.as_ref().map_or(1.0, |unit| unit.per_request);
+        let mut steps = Steps::new(base);
+        let steady = base.phases().steady;
+        let curve = |points, sought| Curve {
+            points,
+            sought,
+            floor: self.floor.clone(),
+            counted: self.counted.clone(),
+        };
+        match &self.rates {
+            Rates::List(rates) => {
+                let mut rates: Vec<f64> = rates.iter().map(|rate| rate / per_request).collect();
+                rates.sort_by(f64::total_cmp);
+                rates.dedup();
+                let mut points = Vec::new();
+                for rate in rates {
+                    let mut point = steps.point(rate)?;
+                    while point.runs().len() < self.runs
+                        && point.dismissed().len() < TRIES
+                        && !steps.interrupted
+                    {
+                        let run = steps.make(&point, steady, &mut trial).await?;
+                        let believed = run.validity().is_valid();
+                        point.add(run, believed);
+                    }
+                    let ends = point.is_saturated() || steps.interrupted;
+                    points.push(point);
+                    if ends {
+                        break;
+                    }
+                }
+                Ok(curve(points, None))
+            }
+            Rates::Find {
+                slo,
+                from,
+                to,
+                growth,
+                resolution,
+                longest,
+            } => {
+                let search = Search {
+                    from: from / per_request,
+                    to: to.unwrap_or(1000.0 * from) / per_request,
+                    growth: *growth,
+                    resolution: *resolution,
+                    steady,
+                    longest: longest.unwrap_or(20 * steady),
+                };
+                let floor = self.floor.as_ref();
+                let mut tried: Vec<Tried> = Vec::new();
+                while let Some(Next { rate, steady }) = search.next(&tried) {
+                    let at = tried.partition_point(|tried| tried.point.per_second() < rate);
+                    let is_new =
+                        (tried.get(at)).is_none_or(|tried| tried.point.per_second() > rate);
+                    let mut point = match is_new {
+                        true => steps.point(rate)?,
+                        false => tried.remove(at).point,
+                    };
+                    let run = steps.make(&point, steady, &mut trial).await?;
+                    // For the purpose of this objective.
+                    let believed = judged(slo, floor, &run)?.validity.is_valid();
+                    point.add(run, believed);
+                    let judgement = judged(slo, floor, &point)?;
+                    tried.insert(at, Tried { point, judgement });
+                    if steps.interrupted {
+                        break;
+                    }
+                }
+                let points = tried.into_iter().map(|tried| tried.point).collect();
+                Ok(curve(points, Some(slo.clone())))
+            }
+        }
+    }
+
+    fn check(&self) -> Result<(), ProtocolError> {
+        let refuse = |why: String| Err(ProtocolError::Options(why));
+        if self.runs == 0 {
+            return refuse(
+                "a sweep of 0 runs at each rate measures nothing: give at least 1".to_owned(),
+            );
+        }
+        if let Some(unit) = &self.counted
+            && !(unit.per_request.is_finite() && unit.per_request > 0.0)
+        {
+            return refuse(format!(
+                "{} {} per request is no number to divide by: give one above 0",
+                unit.per_request, unit.name
+            ));
+        }
+        let is_rate = |rate: &f64| rate.is_finite() && *rate > 0.0;
+        match &self.rates {
+            Rates::List(rates) if rates.is_empty() => {
+                refuse("a sweep without rates measures nothing: give at least 3".to_owned())
+            }
+            Rates::List(rates) => match rates.iter().find(|rate| !is_rate(rate)) {
+                Some(rate) => refuse(format!(
+                    "a step at {rate}/s sends nothing: give rates above 0"
+                )),
+                None => Ok(()),
+            },
+            Rates::Find {
+                slo,
+                from,
+                to,
+                growth,
+                resolution,
+                ..
+            } => {
+                let of_rate = |bound: &&crate::Bound| bound.statistic == Statistic::Achieved;
+                if let Some(bound) = slo.bounds().iter().find(of_rate) {
+                    return refuse(format!(
+                        "\"{bound}\" cannot be kept at lower rates, so no capacity within it can be searched for: leave it out"
+                    ));
+                }
+                if slo.needs_floor() && self.floor.is_none() {
+                    return refuse(format!(
+                        "{slo} is a multiple of the floor: measure that first, and give it by floor()"
+                    ));
+                }
+                if !is_rate(from) {
+                    return refuse(format!(
+                        "a search cannot begin at {from}/s: give a low rate above 0"
+                    ));
+                }
+                if to.is_some_and(|to| to < *from) {
+                    return refuse(format!(
+                        "a search from {from}/s up to less than that tries nothing: give a higher end"
+                    ));
+                }
+                if !(growth.is_finite() && *growth > 1.0) {
+                    return refuse(format!(
+                        "a factor of {growth} from rate to rate leads nowhere: give one above 1, such as 1.5"
+                    ));
+                }
+                if !(0.001..=0.5).contains(resolution) {
+                    return refuse(format!(
+                        "a resolution of {resolution} is out of range: give a share from 0.001 to 0.5"
+                    ));
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn judged(
+    slo: &Slo,
+    floor: Option<&Floor>,
+    evidence: &impl Evidence,
+) -> Result<Judgement, ProtocolError> {
+    curve::judge(slo, floor, evidence).map_err(ProtocolError::Options)
+}

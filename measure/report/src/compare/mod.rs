@@ -1,0 +1,528 @@
+//! Two reports side by side.
+
+mod welch;
+
+use crate::Report;
+use crate::schema::{StoredError, Summary};
+use crate::words::units::{Ns, percent, rate};
+use crate::words::{Said, Tone};
+use openloop_experiment::Series;
+use openloop_measurer::{Quantile, Value};
+use welch::{Difference, difference};
+
+/// Two reports side by side: A is what was, B is what is.
+///
+/// What differs is told by Welch's test on the logarithms of the quantiles of the ten windows of each steady phase, at
+/// 2 % false alarms for each figure: successive responses resemble each other, so single responses cannot be tested.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Comparison {
+    /// What A is called.
+    pub a: String,
+    /// What B is called.
+    pub b: String,
+    /// What makes the two hard to compare, in sentences.
+    pub doubts: Vec<String>,
+    /// Figure by figure.
+    pub changes: Vec<Change>,
+    /// The name of the one that decides: of twenty figures, each with 2 % false alarms, one in three comparisons of
+    /// equals would find one that differs.
+    by: String,
+    valid: bool,
+}
+
+/// The figure that decides unless another one is named.
+const MEDIAN: &str = "response p50";
+
+/// One figure of both.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Change {
+    /// Which: `response p99`.
+    pub name: String,
+    /// In what it is.
+    pub unit: ChangeUnit,
+    /// Of A, and whether it is a lower bound; `None` where there is none.
+    pub a: Option<(f64, bool)>,
+    /// Of B, likewise.
+    pub b: Option<(f64, bool)>,
+    /// What the data say.
+    pub verdict: ChangeVerdict,
+    /// B as a multiple of A, with its 98 % interval; of shares, B less A.
+    pub difference: Option<(f64, [f64; 2])>,
+}
+
+/// In what a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChangeUnit {
+    /// Nanoseconds.
+    Nanoseconds,
+    /// A share, from 0 to 1.
+    Share,
+    /// Per second.
+    Rate,
+}
+
+/// What the data say of a figure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChangeVerdict {
+    /// B is better.
+    Better,
+    /// B is worse.
+    Worse,
+    /// They show no difference; there may be one.
+    NoDifference,
+    /// They cannot tell, and why.
+    Unknown(String),
+    /// The figure is shown, and not judged.
+    NotJudged,
+}
+
+/// The quantiles that are compared.
+const QUANTILES: [(&str, &str, Quantile); 4] = [
+    ("p50", "p50_ns", Quantile::P50),
+    ("p90", "p90_ns", Quantile::P90),
+    ("p99", "p99_ns", Quantile::P99),
+    ("p99.9", "p99_9_ns", Quantile::P99_9),
+];
+
+impl Comparison {
+    /// What every comparison says below.
+    pub const NOTE: &'static str = "98 % intervals by Welch's test on the logarithms of the quantiles of ten windows each: 2 % false alarms a figure. \
+        What changes from one day to the next is in no interval: where both builds are at hand, run them in turn, A B B A, with one seed.";
+
+    /// Compares `b` with `a`.
+    ///
+    /// # Errors
+    /// When the histograms of a report cannot be read.
+    pub fn new(a: &Report, b: &Report) -> Result<Self, StoredError> {
+        let mut changes = Vec::new();
+        let [ours, theirs] = [a, b].map(|report| report.latency.response.as_ref());
+        compare("response", ours, theirs, &QUANTILES, &mut changes)?;
+        let [ours, theirs] = [a, b].map(|report| report.latency.response_slo.as_ref());
+        compare("response_slo", ours, theirs, &QUANTILES[2..3], &mut changes)?;
+        changes.extend(not_served(ours, theirs)?);
+        changes.push(achieved(a, b));
+        for (name, ours) in &a.metrics {
+            let theirs = b.metrics.get(name).and_then(Option::as_ref);
+            compare(
+                name,
+                ours.as_ref(),
+                theirs,
+                &[QUANTILES[0], QUANTILES[2]],
+                &mut changes,
+            )?;
+        }
+        for (name, ours) in &a.kinds {
+            let of = |kind: &crate::schema::Kind| kind.latency.response_slo.clone();
+            let (ours, theirs) = (of(ours), b.kinds.get(name).and_then(of));
+            let name = if name.is_empty() {
+                "(no kind)"
+            } else {
+                name.as_str()
+            };
+            let name = format!("{name}: response_slo");
+            compare(
+                &name,
+                ours.as_ref(),
+                theirs.as_ref(),
+                &[QUANTILES[0], QUANTILES[2]],
+                &mut changes,
+            )?;
+        }
+        Ok(Comparison {
+            a: called(a),
+            b: called(b),
+            doubts: doubts(a, b),
+            changes,
+            by: MEDIAN.to_owned(),
+            valid: a.validity.valid && b.validity.valid,
+        })
+    }
+
+    /// The same, decided by another figure than the median of the response: `response p99`, one of the
+    /// [names](Change::name). It must be named before the data are looked at.
+    ///
+    /// # Errors
+    /// When there is no such figure.
+    pub fn by(mut self, name: &str) -> Result<Self, UnknownFigure> {
+        let known = self.changes.iter().map(|change| change.name.clone());
+        let known: Vec<String> = known.collect();
+        match known.iter().any(|known| known == name) {
+            true => {
+                self.by = name.to_owned();
+                Ok(self)
+            }
+            false => Err(UnknownFigure {
+                name: name.to_owned(),
+                known: known.join(", "),
+            }),
+        }
+    }
+
+    /// The figure that decides.
+    fn decisive(&self) -> Option<&Change> {
+        self.changes.iter().find(|change| change.name == self.by)
+    }
+
+    /// Whether B is worse in the figure that decides; `None` where the data cannot tell, or a run may not be believed.
+    #[must_use]
+    pub fn is_worse(&self) -> Option<bool> {
+        let verdict = &self.decisive().filter(|_| self.valid)?.verdict;
+        match verdict {
+            ChangeVerdict::Worse => Some(true),
+            ChangeVerdict::Better | ChangeVerdict::NoDifference => Some(false),
+            ChangeVerdict::Unknown(_) | ChangeVerdict::NotJudged => None,
+        }
+    }
+
+    /// What comes out, in a sentence.
+    pub(crate) fn conclusion(&self) -> Said {
+        let by = &self.by;
+        let (tone, text) = match self.decisive() {
+            _ if !self.valid => (
+                Tone::Bad,
+                "INVALID: a run that may not be believed cannot be compared".to_owned(),
+            ),
+            None => (Tone::Doubtful, format!("UNKNOWN: there is no {by}")),
+            Some(change) => {
+                let change_by = format!(
+                    "{by} {} (98 %: {})",
+                    change.ratio_text(),
+                    change.interval_text()
+                );
+                match &change.verdict {
+                    ChangeVerdict::Worse => (Tone::Bad, format!("WORSE: {change_by}")),
+                    ChangeVerdict::Better => (Tone::Good, format!("BETTER: {change_by}")),
+                    ChangeVerdict::NoDifference => (
+                        Tone::Plain,
+                        format!("NO DIFFERENCE that these data can show: {change_by}"),
+                    ),
+                    ChangeVerdict::Unknown(why) => {
+                        (Tone::Doubtful, format!("UNKNOWN: {by}: {why}"))
+                    }
+                    ChangeVerdict::NotJudged => {
+                        (Tone::Doubtful, format!("UNKNOWN: {by} is not judged"))
+                    }
+                }
+            }
+        };
+        Said { tone, text }
+    }
+
+    /// Which of the other figures differ.
+    pub(crate) fn others(&self) -> Option<String> {
+        let named = |verdict: &ChangeVerdict| {
+            let others = self.changes.iter().filter(|change| change.name != self.by);
+            let names = others.filter(|change| change.verdict == *verdict);
+            names.map(|change| change.name.as_str()).collect::<Vec<_>>()
+        };
+        let lists = [
+            ("worse", named(&ChangeVerdict::Worse)),
+            ("better", named(&ChangeVerdict::Better)),
+        ];
+        let lists = lists.iter().filter(|(_, names)| !names.is_empty());
+        let said: Vec<String> = lists
+            .map(|(how, names)| format!("{how} in {}", listed(names)))
+            .collect();
+        (!said.is_empty()).then(|| format!("{}; they do not decide", said.join(", ")))
+    }
+}
+
+/// A name that is none of a figure.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no figure \"{name}\" to compare; there are: {known}")]
+pub struct UnknownFigure {
+    name: String,
+    known: String,
+}
+
+/// The first few, and how many more.
+fn listed(names: &[&str]) -> String {
+    match names.len() {
+        0..=4 => names.join(", "),
+        n => format!("{} and {} more", names[..3].join(", "), n - 3),
+    }
+}
+
+fn called(report: &Report) -> String {
+    let name = report.title.as_ref().or(report.target.as_ref());
+    let name = name.map_or("a run", String::as_str);
+    match &report.started_at {
+        Some(at) => format!("{name}, {at}"),
+        None => name.to_owned(),
+    }
+}
+
+fn doubts(a: &Report, b: &Report) -> Vec<String> {
+    let mut doubts = Vec::new();
+    for (name, report) in [("A", a), ("B", b)] {
+        if !report.validity.valid {
+            doubts.push(format!(
+                "{name} is INVALID: its generator or machine failed"
+            ));
+        }
+        if report.interrupted {
+            doubts.push(format!("{name} was interrupted"));
+        }
+        if report.backlog.is_some_and(|backlog| backlog.grows) {
+            doubts.push(format!(
+                "the backlog of {name} grew: its percentiles depend on how long it ran"
+            ));
+        }
+    }
+    if a.loop_kind != b.loop_kind {
+        doubts.push(format!(
+            "A is a run of an {} loop and B of an {} loop: their latencies mean different things",
+            a.loop_kind, b.loop_kind
+        ));
+    }
+    if a.asked_rate != b.asked_rate {
+        let asked = |report: &Report| report.asked_rate.map_or("no one rate".to_owned(), rate);
+        doubts.push(format!(
+            "the loads differ: A was asked for {}, B for {}",
+            asked(a),
+            asked(b)
+        ));
+    }
+    for (what, ours, theirs) in [("target", &a.target, &b.target)] {
+        if ours != theirs {
+            let name =
+                |text: &Option<String>| text.clone().unwrap_or_else(|| "nothing named".to_owned());
+            doubts.push(format!(
+                "the {what}s differ: {} and {}",
+                name(ours),
+                name(theirs)
+            ));
+        }
+    }
+    if a.seed != b.seed {
+        doubts.push(format!(
+            "the seeds differ, {} and {}: other requests were sent",
+            a.seed, b.seed
+        ));
+    }
+    if a.environment.as_ref().map(|it| it.cores) != b.environment.as_ref().map(|it| it.cores) {
+        doubts.push("the generators' machines differ".to_owned());
+    }
+    doubts
+}
+
+/// Adds the quantiles of one latency.
+fn compare(
+    name: &str,
+    a: Option<&Summary>,
+    b: Option<&Summary>,
+    quantiles: &[(&str, &str, Quantile)],
+    into: &mut Vec<Change>,
+) -> Result<(), StoredError> {
+    let series = |summary: Option<&Summary>| summary.map(Summary::series).transpose();
+    let both = [series(a)?, series(b)?];
+    for (figure, field, q) in quantiles {
+        let value = |summary: Option<&Summary>| {
+            let summary = summary?;
+            Some((summary.get(field)? as f64, summary.at_least.contains(field)))
+        };
+        let (verdict, difference) = match &both {
+            [Some(a), Some(b)] => judged(quantile(a, b, *q)),
+            _ => (
+                ChangeVerdict::Unknown("one of the two has no such latency".to_owned()),
+                None,
+            ),
+        };
+        into.push(Change {
+            name: format!("{name} {figure}"),
+            unit: ChangeUnit::Nanoseconds,
+            a: value(a),
+            b: value(b),
+            verdict,
+            difference: difference.map(|found| {
+                let [low, high] = found.interval;
+                (found.point.exp(), [low.exp(), high.exp()])
+            }),
+        });
+    }
+    Ok(())
+}
+
+/// The difference of the logarithms of a quantile.
+fn quantile(a: &Series, b: &Series, q: Quantile) -> Result<Difference, String> {
+    let mut sides = Vec::new();
+    for series in [a, b] {
+        let known = |value: Option<Value>| match value {
+            None => Err("a window has no arrivals: a longer run would tell".to_owned()),
+            Some(Value::AtLeast(_)) => Err("it falls on arrivals that were not served".to_owned()),
+            Some(Value::Exact(ns)) => Ok((ns.max(1) as f64).ln()),
+        };
+        if series.windows().is_empty() {
+            return Err("the windows of the run are not in the report".to_owned());
+        }
+        let count = series.whole().count();
+        if count - q.rank(count).min(count) < 10 {
+            return Err(
+                "fewer than ten responses lie above it: a longer run would tell".to_owned(),
+            );
+        }
+        let whole = known(series.quantile(q))?;
+        let windows = series
+            .windows()
+            .iter()
+            .map(|window| known(window.quantile(q)));
+        sides.push((whole, windows.collect::<Result<Vec<f64>, _>>()?));
+    }
+    welch(&sides)
+}
+
+fn welch(sides: &[(f64, Vec<f64>)]) -> Result<Difference, String> {
+    let [(a, in_a), (b, in_b)] = sides else {
+        return Err("there are not two runs".to_owned());
+    };
+    difference(b - a, in_a, in_b).ok_or_else(|| "there are fewer than two windows".to_owned())
+}
+
+/// Larger is worse.
+fn judged(found: Result<Difference, String>) -> (ChangeVerdict, Option<Difference>) {
+    match found {
+        Err(why) => (ChangeVerdict::Unknown(why), None),
+        Ok(found) => {
+            let verdict = match found.interval {
+                [low, _] if low > 0.0 => ChangeVerdict::Worse,
+                [_, high] if high < 0.0 => ChangeVerdict::Better,
+                _ => ChangeVerdict::NoDifference,
+            };
+            (verdict, Some(found))
+        }
+    }
+}
+
+/// The share of arrivals that were not served, over the steady phase.
+fn not_served(a: Option<&Summary>, b: Option<&Summary>) -> Result<Option<Change>, StoredError> {
+    let (Some(a), Some(b)) = (a, b) else {
+        return Ok(None);
+    };
+    let [a, b] = [a.series()?, b.series()?];
+    let share = |of: &openloop_measurer::Population| {
+        let n = of.count();
+        (n > 0).then(|| of.at_least.count() as f64 / n as f64)
+    };
+    let sides: Option<Vec<(f64, Vec<f64>)>> = [&a, &b]
+        .into_iter()
+        .map(|series| {
+            let windows = series.windows().iter().map(share);
+            Some((
+                share(series.whole())?,
+                windows.collect::<Option<Vec<f64>>>()?,
+            ))
+        })
+        .collect();
+    let sides = sides.ok_or_else(|| "a window has no arrivals".to_owned());
+    let (verdict, difference) = judged(sides.and_then(|sides| welch(&sides)));
+    let whole = |series: &Series| share(series.whole()).map(|share| (share, false));
+    Ok(Some(Change {
+        name: "not served".to_owned(),
+        unit: ChangeUnit::Share,
+        a: whole(&a),
+        b: whole(&b),
+        verdict,
+        difference: difference.map(|found| (found.point, found.interval)),
+    }))
+}
+
+fn achieved(a: &Report, b: &Report) -> Change {
+    let [a, b] = [a, b].map(|report| report.achieved_rate.map(|rate| (rate, false)));
+    Change {
+        name: "achieved rate".to_owned(),
+        unit: ChangeUnit::Rate,
+        a,
+        b,
+        verdict: ChangeVerdict::NotJudged,
+        difference: None,
+    }
+}
+
+impl Change {
+    pub(crate) fn text_a(&self) -> String {
+        self.text_of(self.a)
+    }
+
+    pub(crate) fn text_b(&self) -> String {
+        self.text_of(self.b)
+    }
+
+    fn text_of(&self, figure: Option<(f64, bool)>) -> String {
+        let Some((value, is_bound)) = figure else {
+            return "none".to_owned();
+        };
+        let bound = if is_bound { "≥ " } else { "" };
+        let text = match self.unit {
+            ChangeUnit::Nanoseconds => Ns(value).to_string(),
+            ChangeUnit::Share => percent(value),
+            ChangeUnit::Rate => rate(value),
+        };
+        format!("{bound}{text}")
+    }
+
+    /// `+12 %`, or of shares `+0.3 %` of all arrivals.
+    pub(crate) fn ratio_text(&self) -> String {
+        match self.difference {
+            Some((point, _)) => self.signed(point),
+            None => match (self.a, self.b, self.unit) {
+                (
+                    Some((a, false)),
+                    Some((b, false)),
+                    ChangeUnit::Nanoseconds | ChangeUnit::Rate,
+                ) if a > 0.0 => signed_percent(b / a - 1.0),
+                _ => String::new(),
+            },
+        }
+    }
+
+    pub(crate) fn interval_text(&self) -> String {
+        let interval = self
+            .difference
+            .map(|(_, interval)| interval.map(|end| self.signed(end)));
+        interval.map_or(String::new(), |[low, high]| format!("{low} to {high}"))
+    }
+
+    fn signed(&self, change: f64) -> String {
+        match self.unit {
+            ChangeUnit::Share => signed_percent(change),
+            ChangeUnit::Nanoseconds | ChangeUnit::Rate => signed_percent(change - 1.0),
+        }
+    }
+
+    pub(crate) fn tone(&self) -> Tone {
+        match self.verdict {
+            ChangeVerdict::Better => Tone::Good,
+            ChangeVerdict::Worse => Tone::Bad,
+            ChangeVerdict::Unknown(_) => Tone::Doubtful,
+            ChangeVerdict::NoDifference | ChangeVerdict::NotJudged => Tone::Plain,
+        }
+    }
+
+    pub(crate) fn verdict_text(&self) -> String {
+        match &self.verdict {
+            ChangeVerdict::Better => "better".to_owned(),
+            ChangeVerdict::Worse => "worse".to_owned(),
+            ChangeVerdict::NoDifference => "no difference that these data can show".to_owned(),
+            ChangeVerdict::Unknown(why) => format!("unknown: {why}"),
+            ChangeVerdict::NotJudged => String::new(),
+        }
+    }
+}
+
+fn signed_percent(change: f64) -> String {
+    let percent = 100.0 * change;
+    let digits = match percent.abs() {
+        big if big >= 9.95 => 0,
+        middle if middle >= 0.995 => 1,
+        _ => 2,
+    };
+    let text = format!("{percent:+.digits$} %");
+    match text.as_str() {
+        "+0.00 %" | "-0.00 %" => "0 %".to_owned(),
+        _ => text.replace('-', "−"),
+    }
+}

@@ -1,0 +1,181 @@
+//! What the service did at each of several rates.
+
+use super::diagnosis::{Diagnosis, Fits, Utilisation};
+use super::finite;
+use super::replicas::Replica;
+use openloop_experiment::sweep::{Capacity as Known, Curve, Estimate as Measured, Point};
+use openloop_measurer::Quantile;
+use serde::{Deserialize, Serialize};
+
+/// What the service did at each of several rates: the hockey stick.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Sweep {
+    /// By rate, from the lowest to the highest.
+    pub points: Vec<Step>,
+    /// The objective whose capacity was to be found.
+    pub sought: Option<String>,
+    /// The capacity within it.
+    pub found: Option<Capacity>,
+    /// λ_knee: P99 at most 3 times the floor. `None` without a floor.
+    pub knee: Option<Capacity>,
+    /// The edge of the cliff: P99 at most 10 times the floor. `None` without a floor.
+    pub cliff: Option<Capacity>,
+    /// λ_max: the most that was served.
+    pub max: Capacity,
+    /// Which ratio to the floor is in use: `literal` or `inflation`.
+    pub ratio: Option<String>,
+    /// Laws through the points.
+    pub fits: Fits,
+    /// Which queue the service behaves like, and why its tail is long.
+    pub diagnosis: Diagnosis,
+    /// How busy the service is where the rest of the report was measured, told in several ways.
+    pub utilisation: Vec<Utilisation>,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+    /// At which rate the rest of the report was measured.
+    pub reported_rate: Option<f64>,
+}
+
+/// What the service did at one rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Step {
+    /// Arrivals per second, as asked.
+    pub asked_rate: f64,
+    /// Whether any run at it may be believed. The figures are `None` if not.
+    pub valid: bool,
+    /// Whether more came than the service could serve.
+    pub saturated: bool,
+    /// Arrivals of the realised schedules, per second.
+    pub offered_rate: Option<f64>,
+    /// Served arrivals, per second.
+    pub achieved_rate: Option<f64>,
+    /// The mean response; like the quantiles, as an objective sees it.
+    pub mean: Option<Estimate>,
+    /// The median.
+    pub p50: Option<Estimate>,
+    /// The 95th percentile.
+    pub p95: Option<Estimate>,
+    /// The 99th percentile.
+    pub p99: Option<Estimate>,
+    /// P99 over the floor, in the ratio in use.
+    pub p99_ratio: Option<f64>,
+    /// In which zone the service works: `free`, `working`, `sizing`, `steep`, `cliff` or `saturated`.
+    pub zone: Option<String>,
+    /// The share of arrivals that were not served.
+    pub errors: Option<f64>,
+    /// The mean number in flight.
+    pub in_flight: Option<f64>,
+    /// Its runs, those that may not be believed among them.
+    pub runs: Vec<Replica>,
+}
+
+/// A statistic of a latency.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Estimate {
+    /// What was measured.
+    pub ns: f64,
+    /// Whether it is only a lower bound.
+    pub at_least: bool,
+    /// Its 95 % confidence interval.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// How much a service carries, as far as that is known.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Capacity {
+    /// `found`, `at_least`, `below`, `infeasible` or `unknown`.
+    pub known: String,
+    /// The rate per second.
+    pub rate: Option<f64>,
+    /// Of one that was found, the next rate, at which the objective was not surely kept.
+    pub not_at: Option<f64>,
+    /// In a sentence, as text.
+    pub text: String,
+}
+
+impl Sweep {
+    pub(crate) fn of(curve: &Curve, reported: Option<f64>) -> Self {
+        let has_floor = curve.floor().is_some();
+        let fits = curve.fits();
+        let at_report = |point: &&Point| Some(point.per_second()) == reported;
+        let reported_point = curve.points().iter().find(at_report);
+        let ways = reported_point.map(|point| curve.utilisations(point, &fits));
+        let point = |point: &Point| Step::of(curve, point);
+        Sweep {
+            points: curve.points().iter().map(point).collect(),
+            sought: curve.sought().map(ToString::to_string),
+            found: curve.sought().map(|_| Capacity::of(&curve.found())),
+            knee: has_floor.then(|| Capacity::of(&curve.knee())),
+            cliff: has_floor.then(|| Capacity::of(&curve.cliff())),
+            max: Capacity::of(&curve.max()),
+            diagnosis: Diagnosis::of(&curve.diagnose()),
+            utilisation: ways.iter().flatten().map(Utilisation::of).collect(),
+            fits: Fits::of(&fits),
+            ratio: curve.ratio_in_use().map(|ratio| ratio.name().to_owned()),
+            warnings: curve.warnings(),
+            reported_rate: reported.and_then(finite),
+        }
+    }
+}
+
+impl Step {
+    fn of(curve: &Curve, point: &Point) -> Self {
+        let quantile = |q| point.quantile(q).map(Estimate::of);
+        let runs = point.runs().iter().chain(point.dismissed());
+        Step {
+            asked_rate: point.per_second(),
+            valid: point.is_valid(),
+            saturated: point.is_saturated(),
+            offered_rate: point.offered().and_then(finite),
+            achieved_rate: point.achieved().and_then(finite),
+            mean: point.mean().map(Estimate::of),
+            p50: quantile(Quantile::P50),
+            p95: quantile(Quantile::P95),
+            p99: quantile(Quantile::P99),
+            p99_ratio: curve.ratio(point).and_then(finite),
+            zone: curve.zone(point).map(|zone| zone.name().to_owned()),
+            errors: point.errors().and_then(|(share, _)| finite(share)),
+            in_flight: point.in_flight().and_then(finite),
+            runs: runs.map(Replica::of).collect(),
+        }
+    }
+}
+
+impl Estimate {
+    fn of(measured: Measured) -> Self {
+        let interval = measured.interval;
+        Estimate {
+            ns: measured.ns,
+            at_least: measured.at_least,
+            interval: interval
+                .and_then(|(low, high)| finite(low).zip(finite(high)))
+                .map(|(low, high)| [low, high]),
+        }
+    }
+}
+
+impl Capacity {
+    fn of(capacity: &Known) -> Self {
+        let (known, rate, not_at) = match capacity {
+            Known::Found { rate, not_at } => ("found", Some(*rate), Some(*not_at)),
+            Known::AtLeast { rate, .. } => ("at_least", Some(*rate), None),
+            Known::Below { rate, .. } => ("below", Some(*rate), None),
+            Known::Infeasible { .. } => ("infeasible", None, None),
+            _ => ("unknown", None, None),
+        };
+        Capacity {
+            known: known.to_owned(),
+            rate: rate.and_then(finite),
+            not_at: not_at.and_then(finite),
+            text: capacity.to_string(),
+        }
+    }
+}
