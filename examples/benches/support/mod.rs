@@ -76,6 +76,14 @@ fn pin(core: usize) -> bool {
     }
 }
 
+/// Starts something on the core of whatever answers.
+pub(crate) fn on_the_servers_core<T>(start: impl FnOnce() -> T) -> T {
+    pin(SERVER_CORE);
+    let started = start();
+    pin(GENERATOR_CORE);
+    started
+}
+
 /// Binds another process to the server's core; whether that is so.
 pub(crate) fn pin_server(process: u32) -> bool {
     #[cfg(target_os = "linux")]
