@@ -15,12 +15,11 @@
 //! | Is a bad certificate refused? | [`tls`](HttpServerBuilder::tls) with a [`Certificate`] |
 //! | Was sent what was asked? | [`record_requests`](HttpServerBuilder::record_requests) |
 //!
-//! Where the real thing can be had, it is used: [`Redis`] and [`RedisCluster`] start servers of their own and stop them.
-//!
 //! On Linux, `control` is the opposite: a bare generator, to see what the machine itself makes of a
 //! schedule.
 //!
-//! Where the real thing can be had, it is used: [`Web`] starts Node.js, nginx and Gunicorn.
+//! Where the real thing can be had, it is used: [`Redis`] and [`RedisCluster`] start Redis, [`Web`] starts Node.js, nginx
+//! and Gunicorn.
 //!
 //! The same servers run in a process of their own: `testbed-http`. `testbed` is the test command of
 //! the whole repository (`cargo testbed`).
@@ -43,6 +42,7 @@ mod duration;
 mod engine;
 mod hyper_flavour;
 mod log;
+#[cfg(unix)]
 mod redis;
 mod request;
 mod server;
@@ -60,6 +60,7 @@ pub use certificate::Certificate;
 pub use clock::Clock;
 pub use duration::{DurationError, parse_duration};
 pub use log::Served;
+#[cfg(unix)]
 pub use redis::{Redis, RedisCluster};
 pub use request::{RecordedRequest, SEQUENCE_HEADER};
 pub use server::HttpServer;
