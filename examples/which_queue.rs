@@ -79,7 +79,8 @@ async fn diagnose(
         .target(Target::SameHost);
     let url = server.url();
     let mut trial = async |plan: &Plan| -> Result<Run, drive::DriveError> {
-        let client = || -> Result<Http, openloop_http::BuildError> {
+        let url = url.clone();
+        let client = move || -> Result<Http, openloop_http::BuildError> {
             Http::builder(&url)
                 .header("accept-encoding", "gzip")
                 .connections(connections)
