@@ -15,6 +15,8 @@
 //! | Is a bad certificate refused? | [`tls`](HttpServerBuilder::tls) with a [`Certificate`] |
 //! | Was sent what was asked? | [`record_requests`](HttpServerBuilder::record_requests) |
 //!
+//! Where the real thing can be had, it is used: [`Redis`] and [`RedisCluster`] start servers of their own and stop them.
+//!
 //! On Linux, `control` is the opposite: a bare generator, to see what the machine itself makes of a
 //! schedule.
 //!
@@ -43,8 +45,10 @@ mod engine;
 mod hyper_flavour;
 mod log;
 #[cfg(unix)]
-//! What no script can stand for is real: [`Postgres`], [`PgBouncer`], [`Redis`] and [`RedisCluster`], and Node.js, nginx
-//! and Gunicorn by [`Web`], are the programs of the system's packages, private to whoever starts them.
+mod pgbouncer;
+#[cfg(unix)]
+mod postgres;
+#[cfg(unix)]
 mod redis;
 mod request;
 mod server;
@@ -63,8 +67,10 @@ pub use clock::Clock;
 pub use duration::{DurationError, parse_duration};
 pub use log::Served;
 #[cfg(unix)]
-//! What no script can stand for is real: [`Postgres`], [`PgBouncer`], [`Redis`] and [`RedisCluster`], and Node.js, nginx
-//! and Gunicorn by [`Web`], are the programs of the system's packages, private to whoever starts them.
+pub use pgbouncer::PgBouncer;
+#[cfg(unix)]
+pub use postgres::{Postgres, PostgresBuilder};
+#[cfg(unix)]
 pub use redis::{Redis, RedisCluster};
 pub use request::{RecordedRequest, SEQUENCE_HEADER};
 pub use server::HttpServer;
