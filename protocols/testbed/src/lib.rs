@@ -15,8 +15,6 @@
 //! | Is a bad certificate refused? | [`tls`](HttpServerBuilder::tls) with a [`Certificate`] |
 //! | Was sent what was asked? | [`record_requests`](HttpServerBuilder::record_requests) |
 //!
-//! Where the real thing can be had, it is used: [`Redis`] and [`RedisCluster`] start servers of their own and stop them.
-//!
 //! On Linux, `control` is the opposite: a bare generator, to see what the machine itself makes of a
 //! schedule.
 //!
