@@ -85,15 +85,14 @@ pub(crate) fn on_the_servers_core<T>(start: impl FnOnce() -> T) -> T {
 }
 
 /// Binds another process to the server's core; whether that is so.
-pub(crate) fn pin_server(process: u32) -> bool {
+pub(crate) fn pin_server(process: i32) -> bool {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::Pid;
         use rustix::thread::{CpuSet, sched_setaffinity};
         let mut set = CpuSet::new();
         set.set(SERVER_CORE);
-        let process = i32::try_from(process).ok().and_then(Pid::from_raw);
-        process.is_some_and(|process| sched_setaffinity(Some(process), &set).is_ok())
+        Pid::from_raw(process).is_some_and(|process| sched_setaffinity(Some(process), &set).is_ok())
     }
     #[cfg(not(target_os = "linux"))]
     {

@@ -15,13 +15,11 @@
 //! | Is a bad certificate refused? | [`tls`](HttpServerBuilder::tls) with a [`Certificate`] |
 //! | Was sent what was asked? | [`record_requests`](HttpServerBuilder::record_requests) |
 //!
-//! Where the real thing can be had, it is used: [`Redis`] and [`RedisCluster`] start servers of their own and stop them.
-//!
 //! On Linux, `control` is the opposite: a bare generator, to see what the machine itself makes of a
 //! schedule.
 //!
-//! What no script can stand for is real: [`Postgres`] and [`PgBouncer`], and Node.js, nginx and Gunicorn by [`Web`], are the
-//! programs of the system's packages, private to whoever starts them.
+//! What no script can stand for is real: [`Postgres`], [`PgBouncer`], [`Redis`] and [`RedisCluster`], and Node.js, nginx
+//! and Gunicorn by [`Web`], are the programs of the system's packages, private to whoever starts them.
 //!
 //! The same scripted servers run in a process of their own: `testbed-http`. `testbed` is the test command of
 //! the whole repository (`cargo testbed`).
@@ -48,6 +46,7 @@ mod log;
 mod pgbouncer;
 #[cfg(unix)]
 mod postgres;
+#[cfg(unix)]
 mod redis;
 mod request;
 mod server;
@@ -69,6 +68,7 @@ pub use log::Served;
 pub use pgbouncer::PgBouncer;
 #[cfg(unix)]
 pub use postgres::{Postgres, PostgresBuilder};
+#[cfg(unix)]
 pub use redis::{Redis, RedisCluster};
 pub use request::{RecordedRequest, SEQUENCE_HEADER};
 pub use server::HttpServer;
