@@ -120,23 +120,29 @@ fn a_full_line_fails_and_what_is_served_has_waited_on_our_side() {
 
 #[test]
 fn a_lock_is_charged_to_everybody_who_waited_for_it() {
-    server()
-        .sql("CREATE TABLE locked AS SELECT 1 AS one")
-        .unwrap();
     let flags = "--rate 200 --arrivals constant --ramp-up 0s --warm-up 0s --steady 3s --cooldown 0s --connections 4";
+    // It is held before the first request comes, and for a second from then on.
     let holder = std::thread::spawn(|| {
-        let asked = "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT one FROM locked'";
-        while server().sql(asked).unwrap() == "0" {}
-        let lock = "BEGIN; LOCK TABLE locked IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(1); COMMIT";
+        let lock = "DO $$ BEGIN
+            PERFORM pg_advisory_lock(7);
+            WHILE NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted) LOOP
+                PERFORM pg_sleep(0.001);
+            END LOOP;
+            PERFORM pg_sleep(1);
+            PERFORM pg_advisory_unlock(7);
+        END $$";
         server().sql(lock).unwrap();
     });
-    let output = load(&["SELECT one FROM locked"], flags);
+    let held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted";
+    while server().sql(held).unwrap() == "0" {}
+    let query = "SELECT pg_advisory_lock_shared(7), pg_advisory_unlock_shared(7)";
+    let output = load(&[query], flags);
     holder.join().unwrap();
     let report = report(&output);
     assert_balances(&report);
     let second = Duration::from_secs(1).as_nanos() as f64;
     let max = |name: &str| report["latency"][name]["max_ns"].as_f64().unwrap();
-    assert!(max("response") >= 0.95 * second, "{}", max("response"));
+    assert!(max("response") >= second, "{}", max("response"));
     // 200 wait, four of them on the server: p90 of 600 is the 60th of those who waited longest, 0.7 s.
     let p90 = report["latency"]["response"]["p90_ns"].as_f64().unwrap();
     assert!(p90 >= 0.6 * second, "{p90}");
