@@ -9,10 +9,10 @@ use crate::capacity::CapacityArgs;
 use crate::exit;
 #[cfg(feature = "http")]
 use crate::http::HttpArgs;
-use crate::report::ReportArgs;
 use crate::kinds;
 #[cfg(feature = "redis")]
 use crate::redis::RedisArgs;
+use crate::report::ReportArgs;
 use crate::sample::SampleArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use openloop_experiment::{OnFailure, Slo, TimeoutFrom, Validity};

@@ -20,8 +20,8 @@ mod arrivals;
 mod capacity;
 mod cli;
 mod command;
-mod course;
 mod connections;
+mod course;
 mod exit;
 mod explain;
 #[cfg(feature = "http")]
@@ -35,9 +35,9 @@ mod preview;
 mod problem;
 mod protocol;
 mod quality;
-mod report;
 #[cfg(feature = "redis")]
 mod redis;
+mod report;
 mod run;
 mod sample;
 mod shares;

@@ -2,8 +2,8 @@
 
 use super::HttpMix;
 use crate::cli::LoadArgs;
-use crate::output;
 use crate::connections::ConnectionsArg;
+use crate::output;
 use clap::Args;
 use openloop_http::Tls;
 use openloop_workload::traces::Trace;
