@@ -15,19 +15,19 @@ use std::time::Duration;
 
 /// One server, 1 ms a request in the mean: it ends at 1000 requests per second.
 const SERVICE: &str = "exponential:0.001";
-const RATES: [f64; 9] = [
-    100.0, 200.0, 300.0, 400.0, 500.0, 600.0, 700.0, 800.0, 900.0,
+const RATES: [f64; 10] = [
+    100.0, 200.0, 300.0, 400.0, 500.0, 600.0, 700.0, 800.0, 900.0, 1100.0,
 ];
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let quick = std::env::args().any(|argument| argument == "--quick");
     let base = Plan::open(Rate::per_second(RATES[0])?).lifecycle(Lifecycle {
-        steady: Duration::from_secs(if quick { 120 } else { 600 }),
+        steady: Duration::from_secs(if quick { 120 } else { 300 }),
         ..Lifecycle::default()
     });
 
-    println!("1. Nine rates, each for a whole lifecycle: what the service does.\n");
+    println!("1. Ten rates, each for a whole lifecycle: what the service does.\n");
     let rates: Result<Vec<_>, _> = RATES.into_iter().map(Rate::per_second).collect();
     let curve = sweep(&base, Sweep::rates(rates?)).await?;
     println!("{curve}");

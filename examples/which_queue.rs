@@ -77,18 +77,14 @@ async fn diagnose(
         .lifecycle(lifecycle)
         .timeout(Duration::from_secs(10))
         .target(Target::SameHost);
-    let url = server.url();
     let mut trial = async |plan: &Plan| -> Result<Run, drive::DriveError> {
-        let client = || -> Result<Http, openloop_http::BuildError> {
-            Http::builder(&url)
-                .header("accept-encoding", "gzip")
-                .connections(connections)
-                .build()
-        };
+        let url = server.url();
         let mut run = drive::sharded(plan, 1, move |_shard| {
-            let client = client();
+            let builder = Http::builder(&url)
+                .header("accept-encoding", "gzip")
+                .connections(connections);
             async move {
-                let client = client?;
+                let client = builder.build()?;
                 client.prepare().await?;
                 let request = client.request();
                 Ok::<_, Box<dyn Error + Send + Sync>>(requests(client, move |_seq| request.clone()))

@@ -76,16 +76,23 @@ fn pin(core: usize) -> bool {
     }
 }
 
+/// Starts something on the core of whatever answers.
+pub(crate) fn on_the_servers_core<T>(start: impl FnOnce() -> T) -> T {
+    pin(SERVER_CORE);
+    let started = start();
+    pin(GENERATOR_CORE);
+    started
+}
+
 /// Binds another process to the server's core; whether that is so.
-pub(crate) fn pin_server(process: u32) -> bool {
+pub(crate) fn pin_server(process: i32) -> bool {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::Pid;
         use rustix::thread::{CpuSet, sched_setaffinity};
         let mut set = CpuSet::new();
         set.set(SERVER_CORE);
-        let process = i32::try_from(process).ok().and_then(Pid::from_raw);
-        process.is_some_and(|process| sched_setaffinity(Some(process), &set).is_ok())
+        Pid::from_raw(process).is_some_and(|process| sched_setaffinity(Some(process), &set).is_ok())
     }
     #[cfg(not(target_os = "linux"))]
     {

@@ -9,6 +9,8 @@ mod capacity;
 mod experiments;
 mod interrupt;
 mod mixes;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod preview;
 mod problems;
 #[cfg(feature = "redis")]

@@ -10,6 +10,8 @@ use crate::exit;
 #[cfg(feature = "http")]
 use crate::http::HttpArgs;
 use crate::kinds;
+#[cfg(feature = "postgres")]
+use crate::postgres::PostgresArgs;
 #[cfg(feature = "redis")]
 use crate::redis::RedisArgs;
 use crate::report::ReportArgs;
@@ -40,6 +42,11 @@ pub(crate) enum Command {
     #[cfg(feature = "http")]
     #[command(after_help = format!("{}\n\n{}", kinds::KEYS, exit::HELP))]
     Http(Box<HttpArgs>),
+
+    /// Load a PostgreSQL server: loadgen postgres postgres://user@127.0.0.1/db --query 'SELECT 1' --rate 2000
+    #[cfg(feature = "postgres")]
+    #[command(after_help = format!("{}\n\n{}", kinds::KEYS, exit::HELP))]
+    Postgres(Box<PostgresArgs>),
 
     /// Print a problem statement to fill in: loadgen problem --template web
     Problem(ProblemArgs),

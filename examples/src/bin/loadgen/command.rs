@@ -39,8 +39,36 @@ fn masked(flag: &str, value: &str) -> Option<String> {
     }
 }
 
-/// A URL without the user and password in it; anything else as it is.
+/// A URL without the user and password in it, a connection string without its `password=`; anything else as it is.
 pub(crate) fn without_password(word: &str) -> String {
+    let is_connection = ["://", "host=", "user="]
+        .iter()
+        .any(|part| word.contains(part));
+    match is_connection && word.contains("password=") {
+        true => without_user(&without_setting(word, "password=")),
+        false => without_user(word),
+    }
+}
+
+fn without_setting(word: &str, setting: &str) -> String {
+    let mut parts = word.split(setting);
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let quoted = part.strip_prefix('\'').and_then(|rest| rest.find('\''));
+        let end = match quoted {
+            Some(end) => end + 2,
+            None => part
+                .find(|c: char| c == '&' || c.is_whitespace())
+                .unwrap_or(part.len()),
+        };
+        shown.push_str(setting);
+        shown.push_str("***");
+        shown.push_str(&part[end..]);
+    }
+    shown
+}
+
+fn without_user(word: &str) -> String {
     let Some((scheme, rest)) = word.split_once("://") else {
         return word.to_owned();
     };
@@ -88,6 +116,16 @@ mod tests {
     fn a_password_in_a_url_is_nobodys_business() {
         for (url, shown) in [
             ("redis://:secret@host:1/0", "redis://***@host:1/0"),
+            (
+                "postgres://u@h/d?password=pw&x=1",
+                "postgres://***@h/d?password=***&x=1",
+            ),
+            ("host=h password=pw user=u", "host=h password=*** user=u"),
+            ("user=u password='p w' host=h", "user=u password=*** host=h"),
+            (
+                "SELECT password=1 FROM users",
+                "SELECT password=1 FROM users",
+            ),
             ("redis://me:se@cret@host", "redis://***@host"),
             ("redis://host/a@b", "redis://host/a@b"),
             ("me@host", "me@host"),

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! loadgen http http://service.test/ --rate 2000 --slo "p99<=100ms" --json report.json
+//! loadgen postgres postgres://user@127.0.0.1/db --query 'SELECT {key}' --keys zipf:1e6:0.99 --rate 500
 //! loadgen http http://service.test/ --problem problem.toml --rehearse
 //! loadgen report report.json --html report.html
 //! loadgen redis redis://127.0.0.1:6379 --command "GET key:{key}" --keys zipf:1e6:0.99 --rate 5000
@@ -31,6 +32,8 @@ mod kinds;
 mod machine;
 mod output;
 mod plan;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod preview;
 mod problem;
 mod protocol;
@@ -72,6 +75,14 @@ fn load(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
             arguments.fill();
             let replay = plan::replay(&arguments.load)?;
             let protocol = http::HttpLoad::new(&arguments, replay.as_ref())?;
+            runtime()?.block_on(run::run(protocol, &arguments.load, replay))
+        }
+        #[cfg(feature = "postgres")]
+        Command::Postgres(mut arguments) => {
+            problem::apply(&mut arguments.load, has_seed)?;
+            arguments.fill();
+            let replay = plan::replay(&arguments.load)?;
+            let protocol = postgres::PostgresLoad::new(&arguments, replay.as_ref())?;
             runtime()?.block_on(run::run(protocol, &arguments.load, replay))
         }
         Command::Problem(arguments) => problem::print(arguments),

@@ -177,7 +177,7 @@ fn saturation(runs: &[&Run]) -> (Found, String) {
 }
 
 fn pool(runs: &[&Run]) -> (Found, String) {
-    let full = ["pool_full", "too_many_connections"];
+    let full = ["pool_full", "pool_get", "pg_53300"];
     let refused = count(runs, |outcome| {
         outcome.class().is_some_and(|class| full.contains(&class))
     });

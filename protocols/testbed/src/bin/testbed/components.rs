@@ -37,6 +37,18 @@ enum When {
 /// One line for each component: the program, its package, when it is needed, and what for.
 const COMPONENTS: &[Component] = &[
     component(
+        "postgres",
+        Source::Apt("postgresql"),
+        When::Always,
+        "the PostgreSQL adapter",
+    ),
+    component(
+        "pgbouncer",
+        Source::Apt("pgbouncer"),
+        When::Always,
+        "the PostgreSQL adapter behind a pooler",
+    ),
+    component(
         "redis-server",
         Source::Apt("redis-server"),
         When::Always,
@@ -189,7 +201,15 @@ fn find(binary: &str) -> Option<PathBuf> {
     let cargo_bin = cargo_home.or(home).map(|home| home.join("bin"));
     // Debian keeps servers where only root looks.
     let servers = ["/usr/sbin", "/sbin"].map(PathBuf::from);
-    let mut folders = std::env::split_paths(&path).chain(cargo_bin).chain(servers);
+    // And PostgreSQL's programs out of the path, by version.
+    let versions = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten();
+    let versions = versions.flatten().map(|version| version.path().join("bin"));
+    let mut folders = std::env::split_paths(&path)
+        .chain(cargo_bin)
+        .chain(servers)
+        .chain(versions);
     folders.find_map(|folder| Some(folder.join(binary)).filter(|file| file.is_file()))
 }
 
