@@ -76,6 +76,31 @@ fn pin(core: usize) -> bool {
     }
 }
 
+/// Starts something on the core of whatever answers.
+pub(crate) fn on_the_servers_core<T>(start: impl FnOnce() -> T) -> T {
+    pin(SERVER_CORE);
+    let started = start();
+    pin(GENERATOR_CORE);
+    started
+}
+
+/// Binds another process to the server's core; whether that is so.
+pub(crate) fn pin_server(process: i32) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::Pid;
+        use rustix::thread::{CpuSet, sched_setaffinity};
+        let mut set = CpuSet::new();
+        set.set(SERVER_CORE);
+        Pid::from_raw(process).is_some_and(|process| sched_setaffinity(Some(process), &set).is_ok())
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = process;
+        false
+    }
+}
+
 /// The flags of a benchmark.
 #[derive(Debug)]
 pub(crate) struct Flags(BTreeMap<String, String>);

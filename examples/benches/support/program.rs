@@ -31,11 +31,21 @@ pub(crate) fn run(command: &mut Command) -> Result<Finished> {
     })
 }
 
-/// A run of loadgen against `url`, of which all but the steady phase is left out; with its report.
+/// A run of loadgen against `url` over HTTP, of which all but the steady phase is left out; with its report.
 pub(crate) fn loadgen(url: &str, steady: Duration, flags: &[&str]) -> Result<(Finished, Value)> {
+    loadgen_of("http", url, steady, flags)
+}
+
+/// The same over another protocol.
+pub(crate) fn loadgen_of(
+    protocol: &str,
+    url: &str,
+    steady: Duration,
+    flags: &[&str],
+) -> Result<(Finished, Value)> {
     let steady = format!("{}ms", steady.as_millis());
     let mut command = Command::new(env!("CARGO_BIN_EXE_loadgen"));
-    command.args(["http", url, "--steady", &steady]);
+    command.args([protocol, url, "--steady", &steady]);
     command.args(["--ramp-up", "0s", "--warm-up", "0s", "--cooldown", "0s"]);
     command.args(["--json", "-"]).args(flags);
     let finished = run(&mut command)?;

@@ -9,8 +9,12 @@ mod capacity;
 mod experiments;
 mod interrupt;
 mod mixes;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod preview;
 mod problems;
+#[cfg(feature = "redis")]
+mod redis;
 mod refusals;
 mod reports;
 mod runs;

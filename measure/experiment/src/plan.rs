@@ -180,9 +180,10 @@ impl Plan {
     /// ```
     /// # use openloop_experiment::{Lifecycle, Plan};
     /// # use openloop_sched::Rate;
-    /// let step = |seed| Plan::open(Rate::per_second(5.0)?).lifecycle(Lifecycle::quick()).seed(seed).build();
-    /// let url = format!("http://shop.test/products/7?run={:x}", step(1)?.nonce());
-    /// assert_ne!(url, format!("http://shop.test/products/7?run={:x}", step(2)?.nonce()));
+    /// let base = Plan::open(Rate::per_second(5.0)?).lifecycle(Lifecycle::quick());
+    /// let [one, other] = [base.clone().seed(1).build()?, base.seed(2).build()?];
+    /// let url = |plan: &Plan| format!("http://shop.test/products/7?run={:x}", plan.nonce());
+    /// assert_ne!(url(&one), url(&other));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

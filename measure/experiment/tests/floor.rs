@@ -2,15 +2,15 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod at_once;
+
+use at_once::now;
 use openloop_experiment::simulate::{Served, Simulated, Station, simulate};
 use openloop_experiment::{
     Floor, FloorTrials, Metric, Plan, PlanBuilder, ProtocolError, Ratio, Rtt, RttSource, Target,
 };
 use openloop_measurer::{Kind, Outcome, Quantile};
 use openloop_sched::{Offset, Rate, Ticket};
-use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 fn base() -> PlanBuilder {
@@ -19,14 +19,6 @@ fn base() -> PlanBuilder {
 
 fn station(service: &str) -> Station {
     Station::new(1, service.parse().unwrap()).unwrap()
-}
-
-/// Nothing that is simulated ever waits.
-fn now<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => panic!("a simulation waited"),
-    }
 }
 
 fn measure(trials: FloorTrials, service: &Station) -> Result<Floor, ProtocolError> {
@@ -111,6 +103,17 @@ fn the_cold_first_request_stands_apart_and_kinds_have_their_own_floors() {
     let all = floor.level(None, &Metric::Response).unwrap();
     assert!((all.mean_ns / 7.5e6 - 1.0).abs() < 0.01, "{}", all.mean_ns);
     assert_eq!(all.min_ns, 5e6);
+    let text = floor.to_string();
+    println!("{text}");
+    for part in [
+        "5 trials",
+        "first request 2 s",
+        "mean = S",
+        "response[write]",
+        "10 ms",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
 }
 
 #[test]
@@ -226,7 +229,7 @@ async fn it_is_measured_on_the_real_clock_too() {
         floor
             .warnings()
             .iter()
-            .any(|text| text.contains("fewer than 1000")),
+            .any(|text| text.contains("rests on")),
         "{floor}"
     );
 }

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod at_once;
+
+use at_once::now;
 use openloop_experiment::simulate::{Station, simulate};
 use openloop_experiment::{
     Lifecycle, Metric, Plan, PlanBuilder, Replicas, Replication, Run, Sections, Slo, Steadiness,
@@ -9,9 +12,6 @@ use openloop_experiment::{
 };
 use openloop_measurer::Quantile;
 use openloop_sched::{Arrivals, Rate};
-use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 fn base() -> PlanBuilder {
@@ -23,14 +23,6 @@ fn base() -> PlanBuilder {
 
 fn station(law: &str) -> Station {
     Station::new(1, law.parse().unwrap()).unwrap()
-}
-
-/// Nothing that is simulated ever waits.
-fn now<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => panic!("a simulation waited"),
-    }
 }
 
 fn simulated(plan: &Plan, service_ms: f64) -> Run {
@@ -131,6 +123,7 @@ fn runs_that_disagree_are_discarded_and_do_not_pass() {
     let judgement = "p50<=100ms".parse::<Slo>().unwrap().judge(&replicas);
     assert_eq!(judgement.verdict, Verdict::Inconclusive, "{judgement}");
     assert!(judgement.why[0].contains("disagree"), "{judgement}");
+    println!("{judgement}");
     // A bound that is broken all the same is a finding.
     let judgement = "p50<=0.1ms".parse::<Slo>().unwrap().judge(&replicas);
     assert_eq!(judgement.verdict, Verdict::Fail, "{judgement}");

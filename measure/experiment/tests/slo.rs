@@ -2,15 +2,15 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod at_once;
+
+use at_once::now;
 use openloop_experiment::simulate::{Pauses, Station, simulate};
 use openloop_experiment::{
     Concern, Floor, Judgement, Level, Lifecycle, Metric, Plan, Ratio, Rtt, Run, Slo, SloError,
     Verdict,
 };
 use openloop_sched::Rate;
-use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 fn ms(ms: f64) -> Duration {
@@ -32,14 +32,6 @@ fn limit(text: &str, floor: &Floor) -> f64 {
     let objective = slo.on(floor).unwrap();
     let (_, limit, _) = objective.limits().next().unwrap();
     limit.unwrap()
-}
-
-/// Nothing that is simulated ever waits.
-fn now<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => panic!("a simulation waited"),
-    }
 }
 
 fn run(rate: f64, secs: u64, station: &Station) -> Run {

@@ -5,15 +5,15 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod at_once;
+
+use at_once::now;
 use openloop_experiment::simulate::{Served, Simulated, Station, simulate};
 use openloop_experiment::{
     Change, Gate, Lifecycle, Metric, Plan, PlanBuilder, Replicas, Run, Sections, Steadiness,
 };
 use openloop_measurer::Quantile;
 use openloop_sched::{Offset, Rate, Ticket};
-use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 /// Mean service of 1 ms at 750/s.
@@ -46,14 +46,6 @@ fn mm1(seed: u64, steady: f64) -> Run {
     simulate(&plan, station(&format!("exponential:{SERVICE}"))).unwrap()
 }
 
-/// Nothing that is simulated ever waits.
-fn now<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => panic!("a simulation waited"),
-    }
-}
-
 #[test]
 fn intervals_hold_the_law_as_often_as_they_say() {
     let seeds = seeds(200, 20);
@@ -70,9 +62,13 @@ fn intervals_hold_the_law_as_often_as_they_say() {
         p99 += holds(Quantile::P99);
     }
     println!("of {seeds} intervals of 95 %, {p50} hold the law at p50 and {p99} at p99");
-    // 92 and 89 %: 184 and 178 of 200.
-    assert!(p50 * 100 >= seeds * 92, "{p50} of {seeds} at p50");
-    assert!(p99 * 100 >= seeds * 89, "{p99} of {seeds} at p99");
+    // 92 and 89 % of many; of 20 as many as a coverage of 90 % gives in nine cases of ten.
+    let (least_p50, least_p99) = match seeds {
+        200 => (184, 178),
+        _ => (17, 17),
+    };
+    assert!(p50 >= least_p50, "{p50} of {seeds} at p50");
+    assert!(p99 >= least_p99, "{p99} of {seeds} at p99");
 }
 
 #[test]
@@ -106,11 +102,13 @@ fn a_build_that_is_30_percent_slower_is_found_at_low_load() {
         let a = run(2 * seed, "lognormal:0.002:0.5");
         let b = run(2 * seed + 1, "lognormal:0.0026:0.5");
         let gate = Gate::default();
-        found += u64::from(gate.judge(&a, &b).unwrap().change == Change::Slower);
-        assert_eq!(
-            gate.judge(&b, &a).unwrap().change == Change::Faster,
-            gate.judge(&a, &b).unwrap().change == Change::Slower
-        );
+        if seed == 0 {
+            println!("{}", gate.judge(&a, &b).unwrap());
+        }
+        let is_slower = gate.judge(&a, &b).unwrap().change == Change::Slower;
+        let is_faster = gate.judge(&b, &a).unwrap().change == Change::Faster;
+        assert_eq!(is_slower, is_faster, "the same the other way round");
+        found += u64::from(is_slower);
     }
     println!("of 50 slow-downs by 30 %, {found} were found");
     assert!(found >= 49, "{found} of 50");

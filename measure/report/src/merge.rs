@@ -197,6 +197,8 @@ fn merge(reports: &[Report], of: Of) -> Result<Report, MergeError> {
         kinds,
         metrics: metrics("", &each(all, |report| Some(&report.metrics)))?,
         counts: counts(all.iter().map(|report| &report.counts))?,
+        // Shares are not merged without what they are shares of.
+        observations: BTreeMap::new(),
         validity: validity(all),
         floor: common(all, |report| report.floor.clone()),
         slo: None,

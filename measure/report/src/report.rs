@@ -87,6 +87,10 @@ pub struct Report {
     /// Named counts of the steady phase, summed over arrivals: bytes, connections opened.
     #[serde(default)]
     pub counts: BTreeMap<String, u64>,
+    /// What the target said of itself over the steady phase: `buffer_hit_rate`, the share of blocks that a database
+    /// had in memory.
+    #[serde(default)]
+    pub observations: BTreeMap<String, f64>,
     /// Whether the run may be believed.
     pub validity: Validity,
     /// The service at one request at a time, where it was measured.
@@ -171,6 +175,7 @@ impl Report {
             kinds: Kind::all(run),
             metrics: schema::metrics(&steady, |metric| Summary::of(&run.series(&metric))),
             counts: schema::named(&steady),
+            observations: BTreeMap::new(),
             validity: Validity::of(run.validity()),
             floor: None,
             slo: None,
@@ -255,6 +260,15 @@ impl Report {
     #[must_use]
     pub fn with_target(mut self, target: impl Into<String>) -> Self {
         self.target = Some(target.into());
+        self
+    }
+
+    /// The same with what the target said of itself over the steady phase; what is no number is left out.
+    #[must_use]
+    pub fn with_observation(mut self, name: impl Into<String>, value: f64) -> Self {
+        if value.is_finite() {
+            self.observations.insert(name.into(), value);
+        }
         self
     }
 

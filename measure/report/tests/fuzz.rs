@@ -108,7 +108,13 @@ fn fuzz(name: &str, seeds: &[Vec<u8>], mut read: impl FnMut(&[u8])) {
         let bytes = damaged(seed, other, &mut chance);
         let begun = Instant::now();
         read(&bytes);
-        slowest = slowest.max(begun.elapsed());
+        let took = begun.elapsed();
+        if took > slowest && took > Duration::from_millis(500) {
+            // To be looked at.
+            let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+            std::fs::write(folder.join(format!("slow-{name}")), &bytes).unwrap();
+        }
+        slowest = slowest.max(took);
         tried += 1;
     }
     println!("{name}: {tried} inputs, the slowest took {slowest:?}");

@@ -84,7 +84,6 @@ mod engine;
 mod error;
 mod h1;
 mod h2;
-mod relay;
 mod reply;
 mod request;
 mod stages;

@@ -199,12 +199,23 @@ impl Dialer {
     ///
     /// [`DialError`], with the part that failed and what each part took until then.
     pub async fn dial(&self) -> Result<Dialed, DialError> {
+        let dialed = self.dial_tcp().await?;
+        self.secure(dialed).await
+    }
+
+    /// Opens TCP alone, for a protocol that asks for TLS in its own words before the handshake: [`secure`](Self::secure)
+    /// goes on from there.
+    ///
+    /// # Errors
+    ///
+    /// As for [`dial`](Self::dial).
+    pub async fn dial_tcp(&self) -> Result<Dialed, DialError> {
         let mut timings = DialTimings::default();
         match self.open(&mut timings).await {
-            Ok((stream, alpn)) => Ok(Dialed {
-                stream,
+            Ok(socket) => Ok(Dialed {
+                stream: Stream::Plain(socket),
                 timings,
-                alpn,
+                alpn: None,
             }),
             Err(kind) => Err(DialError {
                 kind: Box::new(kind),
@@ -213,24 +224,39 @@ impl Dialer {
         }
     }
 
-    async fn open(
-        &self,
-        timings: &mut DialTimings,
-    ) -> Result<(Stream, Option<Vec<u8>>), DialErrorKind> {
-        let addresses = self.resolve(timings).await?;
-        let started = Instant::now();
-        let connected = self.connect(&addresses, timings).await;
-        timings.connect = Some(started.elapsed());
-        let socket = Socket::new(connected?, &self.0.counts);
-        let Some(tls) = &self.0.tls else {
-            return Ok((Stream::Plain(socket), None));
+    /// Makes the TLS handshake on a connection of [`dial_tcp`](Self::dial_tcp), where TLS was asked for.
+    ///
+    /// # Errors
+    ///
+    /// As for [`dial`](Self::dial).
+    pub async fn secure(&self, dialed: Dialed) -> Result<Dialed, DialError> {
+        let mut timings = dialed.timings;
+        let (tls, socket) = match (&self.0.tls, dialed.stream) {
+            (Some(tls), Stream::Plain(socket)) => (tls, socket),
+            (_, stream) => return Ok(Dialed { stream, ..dialed }),
         };
         let started = Instant::now();
         let shaken = self.shake_hands(tls, socket).await;
         timings.tls = Some(started.elapsed());
-        let stream = shaken?;
-        let alpn = stream.get_ref().1.alpn_protocol().map(<[u8]>::to_vec);
-        Ok((Stream::Tls(Box::new(stream)), alpn))
+        match shaken {
+            Ok(stream) => Ok(Dialed {
+                alpn: stream.get_ref().1.alpn_protocol().map(<[u8]>::to_vec),
+                stream: Stream::Tls(Box::new(stream)),
+                timings,
+            }),
+            Err(kind) => Err(DialError {
+                kind: Box::new(kind),
+                timings,
+            }),
+        }
+    }
+
+    async fn open(&self, timings: &mut DialTimings) -> Result<Socket, DialErrorKind> {
+        let addresses = self.resolve(timings).await?;
+        let started = Instant::now();
+        let connected = self.connect(&addresses, timings).await;
+        timings.connect = Some(started.elapsed());
+        Ok(Socket::new(connected?, &self.0.counts))
     }
 
     async fn resolve(&self, timings: &mut DialTimings) -> Result<Vec<SocketAddr>, DialErrorKind> {

@@ -17,6 +17,8 @@
 //! | know whether a full accept queue made a connect slow | [`SynBackoff::retries`] |
 //! | know when the kernel had the answer, not when we read it | [`Stamps`] |
 //! | share a fixed number of connections fairly | [`Pool`] |
+//! | space attempts to reach a server that is down | [`Backoff`] |
+//! | drive a connection in the task that has leased it | [`Relay`] |
 //! | count sockets | [`SocketCounts`] |
 //! | learn before a run that descriptors or ports will not do | [`Limits`] |
 //!
@@ -25,11 +27,13 @@
 //! on as it is, and name nothing else so: whether a run was valid is judged by that prefix.
 #![forbid(unsafe_code)]
 
+mod backoff;
 mod counts;
 mod dial_error;
 mod dialer;
 mod limits;
 mod pool;
+mod relay;
 mod socket;
 mod stamps;
 mod stream;
@@ -37,11 +41,13 @@ mod syn;
 mod timings;
 mod tls;
 
+pub use backoff::{Attempt, Backoff};
 pub use counts::SocketCounts;
 pub use dial_error::{DialError, DialErrorKind};
 pub use dialer::{Dialed, Dialer, DialerBuilder, DialerError};
 pub use limits::{Limits, LimitsError, Needs, Shortage};
 pub use pool::{Lease, Pool, PoolError};
+pub use relay::Relay;
 pub use socket::Socket;
 pub use stamps::Stamps;
 pub use stream::Stream;

@@ -3,7 +3,7 @@
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -63,7 +63,26 @@ struct State<T> {
     in_use: usize,
     idle: VecDeque<T>,
     /// The line; those who gave up stay in it until it is swept.
-    line: VecDeque<oneshot::Sender<Lease<T>>>,
+    line: VecDeque<Waiter<T>>,
+}
+
+/// A caller in line.
+#[derive(Debug)]
+struct Waiter<T> {
+    sender: oneshot::Sender<Lease<T>>,
+    counted: Counted,
+}
+
+/// Whether a caller still counts as one in line: until it has been given a place, or has given up.
+#[derive(Clone, Debug)]
+struct Counted(Arc<AtomicBool>);
+
+impl Counted {
+    fn count_out(&self, waiting: &AtomicUsize) {
+        if self.0.swap(false, Ordering::AcqRel) {
+            waiting.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
 }
 
 impl<T> Clone for Pool<T> {
@@ -197,12 +216,17 @@ impl<T> Pool<T> {
         // Callers who gave up are swept once they are half of the line, so that a stalled server whose callers all
         // time out does not grow it for ever.
         if state.line.len() > 2 * waiting + 64 {
-            state.line.retain(|sender| !sender.is_closed());
+            state.line.retain(|waiter| !waiter.sender.is_closed());
         }
         let (sender, receiver) = oneshot::channel();
-        state.line.push_back(sender);
+        let counted = Counted(Arc::new(AtomicBool::new(true)));
+        state.line.push_back(Waiter {
+            sender,
+            counted: counted.clone(),
+        });
         self.0.waiting.fetch_add(1, Ordering::AcqRel);
-        Ok(Joined::Line(receiver, InLine(&self.0.waiting)))
+        let waiting = &self.0.waiting;
+        Ok(Joined::Line(receiver, InLine { waiting, counted }))
     }
 }
 
@@ -211,12 +235,15 @@ enum Joined<'a, T> {
     Line(oneshot::Receiver<Lease<T>>, InLine<'a>),
 }
 
-/// Counts a caller out of the line, served or not.
-struct InLine<'a>(&'a AtomicUsize);
+/// Counts a caller out of the line that gives up.
+struct InLine<'a> {
+    waiting: &'a AtomicUsize,
+    counted: Counted,
+}
 
 impl Drop for InLine<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
+        self.counted.count_out(self.waiting);
     }
 }
 
@@ -264,6 +291,8 @@ impl<T> Drop for Lease<T> {
                 return;
             };
             drop(state);
+            // Its room in the line is free from now on, and not only when its task gets to run.
+            next.counted.count_out(&self.pool.waiting);
             // The place stays in use while it is handed over, so nobody can overtake.
             let lease = Lease {
                 pool: Arc::clone(&self.pool),
@@ -271,7 +300,7 @@ impl<T> Drop for Lease<T> {
                 waited: Duration::ZERO,
                 holds_place: true,
             };
-            let Err(mut refused) = next.send(lease) else {
+            let Err(mut refused) = next.sender.send(lease) else {
                 return;
             };
             // It gave up before: on to the next in line.

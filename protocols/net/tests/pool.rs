@@ -89,6 +89,21 @@ async fn without_a_line_a_caller_is_served_at_once_or_not_at_all() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn whoever_has_been_given_a_place_is_not_in_line_any_more_though_its_task_has_not_run() {
+    let pool = Pool::<u32>::new(1, 1);
+    let first = pool.lease().await.unwrap();
+    let second = hold(&pool, Duration::from_millis(10));
+    settle().await;
+    assert_eq!(pool.waiting(), 1);
+    drop(first);
+    assert_eq!((pool.in_use(), pool.waiting()), (1, 0));
+    // So there is room for a third, before the second runs.
+    assert!(pool.lease().await.is_ok());
+    second.await.unwrap();
+    assert_eq!((pool.in_use(), pool.waiting()), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_caller_that_gives_up_leaves_the_line() {
     let pool = Pool::new(1, 2);
     let first = pool.lease().await.unwrap();

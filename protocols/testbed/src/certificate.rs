@@ -25,32 +25,57 @@ pub enum Certificate {
     UnknownAuthority,
 }
 
+/// What a server of another's making reads its certificate from, as PEM.
+#[cfg(unix)]
+pub(crate) struct PemFiles {
+    pub(crate) authority: String,
+    pub(crate) certificate: String,
+    pub(crate) key: String,
+}
+
+#[cfg(unix)]
+pub(crate) fn pem_files(certificate: Certificate) -> Result<PemFiles, rcgen::Error> {
+    let (signed, key, authority) = make(certificate)?;
+    Ok(PemFiles {
+        authority,
+        certificate: signed.pem(),
+        key: key.serialize_pem(),
+    })
+}
+
 /// The authority's certificate as PEM, and the server's side of TLS that offers `protocols` by ALPN.
 pub(crate) fn server_config(
     certificate: Certificate,
     protocols: &[&str],
 ) -> io::Result<(String, Arc<rustls::ServerConfig>)> {
-    let (authority, pem) = authority("openloop testbed").map_err(io::Error::other)?;
-    let unknown;
-    let issuer = if certificate == Certificate::UnknownAuthority {
-        unknown = self::authority("nobody knows").map_err(io::Error::other)?.0;
-        &unknown
-    } else {
-        &authority
-    };
-    let (chain, key) = leaf(certificate, issuer).map_err(io::Error::other)?;
+    let (signed, key, pem) = make(certificate).map_err(io::Error::other)?;
+    let key: PrivateKeyDer<'_> = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?
         .with_no_client_auth()
-        .with_single_cert(vec![chain], key)
+        .with_single_cert(vec![signed.der().clone()], key)
         .map_err(io::Error::other)?;
     config.alpn_protocols = protocols
         .iter()
         .map(|name| name.as_bytes().to_vec())
         .collect();
     Ok((pem, Arc::new(config)))
+}
+
+/// A server's certificate, its key, and the authority's certificate as PEM.
+fn make(certificate: Certificate) -> Result<(rcgen::Certificate, KeyPair, String), rcgen::Error> {
+    let (authority, pem) = authority("openloop testbed")?;
+    let unknown;
+    let issuer = if certificate == Certificate::UnknownAuthority {
+        unknown = self::authority("nobody knows")?.0;
+        &unknown
+    } else {
+        &authority
+    };
+    let (signed, key) = leaf(certificate, issuer)?;
+    Ok((signed, key, pem))
 }
 
 fn authority(name: &str) -> Result<(Issuer<'static, KeyPair>, String), rcgen::Error> {
@@ -63,12 +88,10 @@ fn authority(name: &str) -> Result<(Issuer<'static, KeyPair>, String), rcgen::Er
     Ok((Issuer::new(params, key), pem))
 }
 
-type Leaf = (
-    rustls::pki_types::CertificateDer<'static>,
-    PrivateKeyDer<'static>,
-);
-
-fn leaf(certificate: Certificate, issuer: &Issuer<'_, KeyPair>) -> Result<Leaf, rcgen::Error> {
+fn leaf(
+    certificate: Certificate,
+    issuer: &Issuer<'_, KeyPair>,
+) -> Result<(rcgen::Certificate, KeyPair), rcgen::Error> {
     let names = match certificate {
         Certificate::WrongHost => vec!["elsewhere.invalid".to_owned()],
         _ => vec!["localhost".to_owned(), "127.0.0.1".to_owned()],
@@ -79,9 +102,5 @@ fn leaf(certificate: Certificate, issuer: &Issuer<'_, KeyPair>) -> Result<Leaf, 
         params.not_after = date_time_ymd(2021, 1, 1);
     }
     let key = KeyPair::generate()?;
-    let signed = params.signed_by(&key, issuer)?;
-    Ok((
-        signed.der().clone(),
-        PrivatePkcs8KeyDer::from(key.serialize_der()).into(),
-    ))
+    Ok((params.signed_by(&key, issuer)?, key))
 }

@@ -18,9 +18,10 @@
 //! On Linux, `control` is the opposite: a bare generator, to see what the machine itself makes of a
 //! schedule.
 //!
-//! Where the real thing can be had, it is used: [`Web`] starts Node.js, nginx and Gunicorn.
+//! What no script can stand for is real: [`Postgres`], [`PgBouncer`], [`Redis`] and [`RedisCluster`], and Node.js, nginx
+//! and Gunicorn by [`Web`], are the programs of the system's packages, private to whoever starts them.
 //!
-//! The same servers run in a process of their own: `testbed-http`. `testbed` is the test command of
+//! The same scripted servers run in a process of their own: `testbed-http`. `testbed` is the test command of
 //! the whole repository (`cargo testbed`).
 #![cfg(feature = "servers")]
 #![forbid(unsafe_code)]
@@ -41,6 +42,12 @@ mod duration;
 mod engine;
 mod hyper_flavour;
 mod log;
+#[cfg(unix)]
+mod pgbouncer;
+#[cfg(unix)]
+mod postgres;
+#[cfg(unix)]
+mod redis;
 mod request;
 mod server;
 mod service;
@@ -57,6 +64,12 @@ pub use certificate::Certificate;
 pub use clock::Clock;
 pub use duration::{DurationError, parse_duration};
 pub use log::Served;
+#[cfg(unix)]
+pub use pgbouncer::PgBouncer;
+#[cfg(unix)]
+pub use postgres::{Postgres, PostgresBuilder};
+#[cfg(unix)]
+pub use redis::{Redis, RedisCluster};
 pub use request::{RecordedRequest, SEQUENCE_HEADER};
 pub use server::HttpServer;
 pub use service::Service;

@@ -151,7 +151,7 @@ impl Web {
     }
 }
 
-fn find(program: &str, package: &str) -> io::Result<PathBuf> {
+pub(crate) fn find(program: &str, package: &str) -> io::Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     // Debian keeps servers where only root looks.
     let mut folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);

@@ -9,6 +9,11 @@ use crate::capacity::CapacityArgs;
 use crate::exit;
 #[cfg(feature = "http")]
 use crate::http::HttpArgs;
+use crate::kinds;
+#[cfg(feature = "postgres")]
+use crate::postgres::PostgresArgs;
+#[cfg(feature = "redis")]
+use crate::redis::RedisArgs;
 use crate::report::ReportArgs;
 use crate::sample::SampleArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -35,8 +40,13 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Load an HTTP service: loadgen http http://127.0.0.1:8080/ --rate 2000
     #[cfg(feature = "http")]
-    #[command(after_help = format!("{}\n\n{}", crate::http::KEYS, exit::HELP))]
+    #[command(after_help = format!("{}\n\n{}", kinds::KEYS, exit::HELP))]
     Http(Box<HttpArgs>),
+
+    /// Load a PostgreSQL server: loadgen postgres postgres://user@127.0.0.1/db --query 'SELECT 1' --rate 2000
+    #[cfg(feature = "postgres")]
+    #[command(after_help = format!("{}\n\n{}", kinds::KEYS, exit::HELP))]
+    Postgres(Box<PostgresArgs>),
 
     /// Print a problem statement to fill in: loadgen problem --template web
     Problem(ProblemArgs),
@@ -44,6 +54,11 @@ pub(crate) enum Command {
     /// Show, merge or compare reports and interval logs: loadgen report run.json --html run.html
     #[command(after_help = crate::report::HELP)]
     Report(Box<ReportArgs>),
+    /// Load a Redis server or cluster: loadgen redis redis://127.0.0.1:6379 --command "GET key:{key}" --keys uniform:1e6
+    /// --rate 5000
+    #[cfg(feature = "redis")]
+    #[command(after_help = format!("{}\n\n{}", kinds::KEYS, exit::HELP))]
+    Redis(Box<RedisArgs>),
 
     /// Show what a sampler draws before it is used: loadgen sample keys zipf:1e6:0.99
     Sample(Box<SampleArgs>),

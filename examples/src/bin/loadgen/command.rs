@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-/// The command line, quoted as a shell needs it, without what may be secret: the values of headers, and the body.
+/// The command line, quoted as a shell needs it, without what may be secret: the values of headers, the body, and
+/// users and passwords in URLs.
 ///
 /// What is not UTF-8 is shown with replacement characters.
 pub(crate) fn shown(words: impl Iterator<Item = OsString>) -> String {
@@ -20,7 +21,7 @@ pub(crate) fn shown(words: impl Iterator<Item = OsString>) -> String {
         } else {
             (word.clone(), word)
         };
-        shown.push(quoted(&word));
+        shown.push(quoted(&without_password(&word)));
         flag = next_flag;
     }
     shown.join(" ")
@@ -35,6 +36,46 @@ fn masked(flag: &str, value: &str) -> Option<String> {
         }
         "--body" => Some("***".to_owned()),
         _ => None,
+    }
+}
+
+/// A URL without the user and password in it, a connection string without its `password=`; anything else as it is.
+pub(crate) fn without_password(word: &str) -> String {
+    let is_connection = ["://", "host=", "user="]
+        .iter()
+        .any(|part| word.contains(part));
+    match is_connection && word.contains("password=") {
+        true => without_user(&without_setting(word, "password=")),
+        false => without_user(word),
+    }
+}
+
+fn without_setting(word: &str, setting: &str) -> String {
+    let mut parts = word.split(setting);
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let quoted = part.strip_prefix('\'').and_then(|rest| rest.find('\''));
+        let end = match quoted {
+            Some(end) => end + 2,
+            None => part
+                .find(|c: char| c == '&' || c.is_whitespace())
+                .unwrap_or(part.len()),
+        };
+        shown.push_str(setting);
+        shown.push_str("***");
+        shown.push_str(&part[end..]);
+    }
+    shown
+}
+
+fn without_user(word: &str) -> String {
+    let Some((scheme, rest)) = word.split_once("://") else {
+        return word.to_owned();
+    };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    match authority.rsplit_once('@') {
+        Some((secret, _)) => format!("{scheme}://***{}", &rest[secret.len()..]),
+        None => word.to_owned(),
     }
 }
 
@@ -69,6 +110,30 @@ mod tests {
             shown_of(&words),
             r"loadgen http 'http://a/{key}' --slo 'p99<=1s' --json 'it'\''s'"
         );
+    }
+
+    #[test]
+    fn a_password_in_a_url_is_nobodys_business() {
+        for (url, shown) in [
+            ("redis://:secret@host:1/0", "redis://***@host:1/0"),
+            (
+                "postgres://u@h/d?password=pw&x=1",
+                "postgres://***@h/d?password=***&x=1",
+            ),
+            ("host=h password=pw user=u", "host=h password=*** user=u"),
+            ("user=u password='p w' host=h", "user=u password=*** host=h"),
+            (
+                "SELECT password=1 FROM users",
+                "SELECT password=1 FROM users",
+            ),
+            ("redis://me:se@cret@host", "redis://***@host"),
+            ("redis://host/a@b", "redis://host/a@b"),
+            ("me@host", "me@host"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
+        let shown = shown_of(&["x", "redis", "redis://:secret@host"]);
+        assert_eq!(shown, "loadgen redis 'redis://***@host'");
     }
 
     #[test]

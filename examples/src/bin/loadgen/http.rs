@@ -4,32 +4,25 @@ mod args;
 mod mix;
 mod requests;
 
-pub(crate) use args::{HttpArgs, KEYS};
-pub(crate) use mix::HttpMix;
+pub(crate) use args::HttpArgs;
+pub(crate) use mix::{HttpKind, HttpMix, read as read_mix};
 
 use crate::arrivals::Replay;
+use crate::connections::{ConnectionsArg, HEALTH};
 use crate::exit::Failure;
+use crate::kinds;
 use crate::protocol::{Connecting, Protocol, share};
-use crate::shares;
 use ::http::Uri;
-use args::ConnectionsArg;
 use bytes::Bytes;
 use openloop_experiment::drive::ShardOf;
 use openloop_experiment::{Rtt, Work, labelled};
 use openloop_http::{BuildError, Connections, Http, HttpError, Tls, Version};
 use openloop_measurer::{Kind, Operation};
 use openloop_sched::Ticket;
-use openloop_workload::Keys;
 use requests::{CallError, Requests};
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
 
-/// How long opening connections may take before the run, and how much longer for each of them.
-const SET_UP: Duration = Duration::from_secs(10);
-const SET_UP_EACH: Duration = Duration::from_millis(10);
-/// How long the target may take to accept a connection after the drain.
-const HEALTH: Duration = Duration::from_secs(5);
 /// How many no-ops tell the round trip.
 const PROBES: usize = 25;
 
@@ -49,14 +42,11 @@ impl HttpLoad {
     /// When the flags do not make a request: all that can be told without a connection.
     pub(crate) fn new(arguments: &HttpArgs, replay: Option<&Replay>) -> Result<Self, Failure> {
         arguments.check().map_err(Failure::Usage)?;
-        // A trace has a row for each arrival, and not for the later requests of a session.
-        let is_open = arguments.load.schedule.sessions.is_none();
-        let trace = replay.and_then(|replay| replay.rows.as_ref());
-        let trace = trace.filter(|_| is_open);
+        let trace = kinds::rows(replay, &arguments.load);
         let mix = arguments.mix(trace).map_err(Failure::Usage)?;
-        if !is_open {
-            refuse_order(arguments.keys.as_ref(), mix.as_ref()).map_err(Failure::Usage)?;
-        }
+        let keys = mix.iter().flat_map(HttpMix::keys);
+        let keys = arguments.keys.iter().chain(keys);
+        kinds::check_order(keys, &arguments.load).map_err(Failure::Usage)?;
         let mut load = HttpLoad {
             arguments: arguments.clone(),
             host: String::new(),
@@ -132,16 +122,6 @@ impl HttpLoad {
         }
     }
 
-    fn set_up_limit(&self) -> Duration {
-        match self.connecting() {
-            Connecting::Pool(size) => {
-                let size = u32::try_from(size).unwrap_or(u32::MAX);
-                SET_UP + SET_UP_EACH.saturating_mul(size)
-            }
-            _ => SET_UP,
-        }
-    }
-
     fn unreachable(&self, why: impl std::fmt::Display) -> Failure {
         Failure::Unreachable(format!("{} cannot be reached: {why}", self.arguments.url))
     }
@@ -152,21 +132,6 @@ impl HttpLoad {
             return Failure::Machine(error.to_string());
         }
         self.unreachable(error)
-    }
-}
-
-/// Refuses keys whose place in time is the number of their request, which in sessions it is not.
-fn refuse_order(keys: Option<&Keys>, mix: Option<&HttpMix>) -> Result<(), String> {
-    let of_mix = mix.into_iter().flat_map(HttpMix::keys);
-    match keys
-        .into_iter()
-        .chain(of_mix)
-        .find(|keys| keys.is_ordered())
-    {
-        None => Ok(()),
-        Some(keys) => Err(format!(
-            "the keys {keys} follow the order of requests, and those of --sessions have none before they are sent: take uniform, zipf or hotspot keys without a drift"
-        )),
     }
 }
 
@@ -181,29 +146,16 @@ impl Protocol for HttpLoad {
 
     fn describe(&self) -> String {
         let arguments = &self.arguments;
-        let connections = match self.connecting() {
-            Connecting::Pool(1) => "1 connection".to_owned(),
-            Connecting::Pool(size) => format!("{size} connections"),
-            Connecting::PerRequest => "a new connection for each request".to_owned(),
-            Connecting::PerInFlight => "a connection for each request in flight".to_owned(),
-        };
+        let connections = self.connecting().shown();
         let Some(mix) = &self.mix else {
             let (method, url) = (arguments.method(), &arguments.url);
             return format!("{method} {url} over {connections}");
         };
-        let head = format!(
-            "the kinds of request in {}, {}, to {} over {connections}",
-            mix.file().display(),
-            mix.chosen(),
-            arguments.url
-        );
-        let lines = std::iter::once(head).chain(shares::table(mix.mix()));
-        lines.collect::<Vec<_>>().join("\n")
+        mix.describe(&format!("to {} over {connections}", arguments.url))
     }
 
     fn kinds(&self) -> Vec<&str> {
-        let mix = self.mix.iter().flat_map(|mix| mix.mix().kinds());
-        mix.map(openloop_workload::mix::Kind::name).collect()
+        self.mix.iter().flat_map(|mix| mix.names()).collect()
     }
 
     fn kind(&self, seq: u64) -> Option<usize> {
@@ -230,10 +182,10 @@ impl Protocol for HttpLoad {
         let client = self
             .client(self.connections(size))
             .map_err(Failure::usage)?;
-        match tokio::time::timeout(self.set_up_limit(), client.prepare()).await {
+        match tokio::time::timeout(self.connecting().set_up_limit(), client.prepare()).await {
             Ok(prepared) => prepared.map_err(|error| self.blame(&error))?,
             Err(_) => {
-                let limit = self.set_up_limit();
+                let limit = self.connecting().set_up_limit();
                 return Err(self.unreachable(format!("no connection within {limit:?}")));
             }
         }

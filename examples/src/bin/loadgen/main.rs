@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! loadgen http http://service.test/ --rate 2000 --slo "p99<=100ms" --json report.json
+//! loadgen postgres postgres://user@127.0.0.1/db --query 'SELECT {key}' --keys zipf:1e6:0.99 --rate 500
 //! loadgen http http://service.test/ --problem problem.toml --rehearse
 //! loadgen report report.json --html report.html
+//! loadgen redis redis://127.0.0.1:6379 --command "GET key:{key}" --keys zipf:1e6:0.99 --rate 5000
 //! loadgen sample keys zipf:1e6:0.99
 //! loadgen capacity mmc --rate 75 --service 100ms --servers 10
 //! ```
@@ -19,19 +21,25 @@ mod arrivals;
 mod capacity;
 mod cli;
 mod command;
+mod connections;
 mod course;
 mod exit;
 mod explain;
 #[cfg(feature = "http")]
 mod http;
 mod interrupt;
+mod kinds;
 mod machine;
 mod output;
 mod plan;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod preview;
 mod problem;
 mod protocol;
 mod quality;
+#[cfg(feature = "redis")]
+mod redis;
 mod report;
 mod run;
 mod sample;
@@ -69,10 +77,25 @@ fn load(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
             let protocol = http::HttpLoad::new(&arguments, replay.as_ref())?;
             runtime()?.block_on(run::run(protocol, &arguments.load, replay))
         }
+        #[cfg(feature = "postgres")]
+        Command::Postgres(mut arguments) => {
+            problem::apply(&mut arguments.load, has_seed)?;
+            arguments.fill();
+            let replay = plan::replay(&arguments.load)?;
+            let protocol = postgres::PostgresLoad::new(&arguments, replay.as_ref())?;
+            runtime()?.block_on(run::run(protocol, &arguments.load, replay))
+        }
         Command::Problem(arguments) => problem::print(arguments),
         Command::Capacity(arguments) => capacity::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
+        #[cfg(feature = "redis")]
+        Command::Redis(mut arguments) => {
+            problem::apply(&mut arguments.load, has_seed)?;
+            let replay = plan::replay(&arguments.load)?;
+            let protocol = redis::RedisLoad::new(&arguments, replay.as_ref())?;
+            runtime()?.block_on(run::run(protocol, &arguments.load, replay))
+        }
     }
 }
 

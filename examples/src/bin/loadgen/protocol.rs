@@ -1,10 +1,18 @@
 //! What differs between protocols.
 
 use crate::exit::Failure;
-use openloop_experiment::drive::ShardOf;
+use openloop_experiment::drive::{Monitor, ShardOf};
 use openloop_experiment::{Rtt, Work};
+use openloop_sched::Offset;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How often the beginning of a run is looked for while it is being set up.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What a target said of itself over the steady phase: its name and the number.
+pub(crate) type Observed = (&'static str, f64);
 
 /// A protocol that loadgen speaks, with its target and its requests: one file implements it.
 ///
@@ -43,6 +51,37 @@ pub(crate) trait Protocol: Send + Sync + 'static {
     /// The round trip to the target, by a no-op of the protocol; `None` where there is none, or it was not answered.
     fn round_trip(self: Arc<Self>) -> impl Future<Output = Option<Rtt>> {
         std::future::ready(None)
+    }
+
+    /// What the target says of itself over the steady phase of the run; ended with the run.
+    fn observe(self: Arc<Self>, run: Monitor) -> impl Future<Output = Vec<Observed>> + Send {
+        let _ = run;
+        std::future::ready(Vec::new())
+    }
+}
+
+/// Until the steady phase of the run begins, and from then until it ends.
+pub(crate) fn steady(
+    run: &Monitor,
+) -> (
+    impl Future<Output = ()> + Send + use<>,
+    impl Future<Output = ()> + Send + use<>,
+) {
+    let steady = run.plan().layout().steady();
+    (
+        until(run.clone(), steady.from),
+        until(run.clone(), steady.to),
+    )
+}
+
+async fn until(run: Monitor, at: Offset) {
+    loop {
+        let left = match run.live() {
+            None => LOOK,
+            Some(live) if live.now >= at => return,
+            Some(live) => at.saturating_since(live.now),
+        };
+        tokio::time::sleep(left).await;
     }
 }
 

@@ -200,7 +200,7 @@ impl ReportArgs {
         let mut reports = Vec::new();
         for file in both {
             match files::read_one(file)? {
-                Input::Report(report) => reports.push(report),
+                Input::Report(report) => reports.push(*report),
                 Input::Log(_) => {
                     let file = file.display();
                     return Err(Failure::Usage(format!(

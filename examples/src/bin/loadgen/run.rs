@@ -36,9 +36,12 @@ pub(crate) async fn run<P: Protocol>(
     let rehearsed = against.simulated();
     let mut trials = Trials::new(Arc::new(protocol), load, against);
     let outcome = course::follow(&mut trials, &builder, target, load).await?;
-    let report = report(&outcome, load)?
+    let mut report = report(&outcome, load)?
         .with_target(name)
         .with_command(command::shown(std::env::args_os()));
+    for (name, value) in trials.observed() {
+        report = report.with_observation(*name, *value);
+    }
     let report = match rehearsed {
         Some(service) => report.with_rehearsal(service),
         None => report,

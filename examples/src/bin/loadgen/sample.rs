@@ -45,7 +45,7 @@ pub(crate) struct SampleArgs {
 #[derive(Debug, Subcommand)]
 enum What {
     /// Keys: shares of the hottest, hit rates of caches
-    #[command(after_help = crate::http::KEYS)]
+    #[command(after_help = crate::kinds::KEYS)]
     Keys {
         /// Such as zipf:1e6:0.99
         law: Keys,

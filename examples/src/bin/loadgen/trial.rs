@@ -3,7 +3,7 @@
 use crate::cli::{ExperimentArgs, LoadArgs};
 use crate::exit::Failure;
 use crate::interrupt::Interrupt;
-use crate::protocol::Protocol;
+use crate::protocol::{Observed, Protocol};
 use crate::{machine, output};
 use openloop_experiment::drive::{self, DriveError};
 use openloop_experiment::simulate::{Served, Simulated, Station, simulate};
@@ -21,6 +21,7 @@ pub(crate) struct Trials<'a, P> {
     stage: &'static str,
     runs: usize,
     stopped: Option<Run>,
+    observed: Vec<Observed>,
     interrupt: Interrupt,
 }
 
@@ -65,6 +66,7 @@ impl<'a, P: Protocol> Trials<'a, P> {
             stage: "",
             runs: 0,
             stopped: None,
+            observed: Vec::new(),
             interrupt: Interrupt::default(),
         }
     }
@@ -84,6 +86,11 @@ impl<'a, P: Protocol> Trials<'a, P> {
         (self.stage, self.runs) = (stage, 0);
     }
 
+    /// What the target said of itself over the steady phase of the last run.
+    pub(crate) fn observed(&self) -> &[Observed] {
+        &self.observed
+    }
+
     /// The run in which the experiment was stopped, if it was.
     pub(crate) fn stopped(&mut self) -> Option<Run> {
         self.stopped.take()
@@ -99,7 +106,9 @@ impl<'a, P: Protocol> Trials<'a, P> {
         let mut run = match &self.against {
             Against::Target { loopback } => {
                 machine::check(plan, self.protocol.connecting(), *loopback).map_err(set_up)?;
-                self.drive(plan).await?
+                let (run, observed) = self.drive(plan).await?;
+                self.observed = observed;
+                run
             }
             Against::Simulated(station) => {
                 let protocol = &*self.protocol;
@@ -142,18 +151,23 @@ impl<'a, P: Protocol> Trials<'a, P> {
         }
     }
 
-    async fn drive(&self, plan: &Plan) -> Result<Run, DriveError> {
+    async fn drive(&self, plan: &Plan) -> Result<(Run, Vec<Observed>), DriveError> {
         let protocol = self.protocol.clone();
-        let at_the_end = protocol.clone();
+        let (at_the_end, observing) = (protocol.clone(), protocol.clone());
         let drive = drive::sharded(plan, self.load.schedule.threads, move |shard| {
             protocol.clone().connect(shard)
         })
         .health_check(move || at_the_end.health());
         self.interrupt.watch(drive.stop_handle());
         let progress = Progress::start(drive.monitor(), self.load.output.progress());
+        let observed = tokio::spawn(observing.observe(drive.monitor()));
         let run = drive.await;
         progress.finish();
-        run
+        // A run that was interrupted may not have reached the end of what was watched.
+        if !observed.is_finished() {
+            observed.abort();
+        }
+        Ok((run?, observed.await.unwrap_or_default()))
     }
 }
 

@@ -18,7 +18,10 @@
 //! let shares = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.2];
 //! let sweep = Sweep::fractions(Rate::per_second(400.0)?, shares).floor(floor);
 //! let diagnosis = sweep.run(&base, &mut trial).await?.diagnose();
-//! assert_eq!(diagnosis.model, Model::Workers { servers: 8 }, "{diagnosis}");
+//! // Eight, as far as the floor is exact: of 1000 exponential requests it is to within a few percent.
+//! let Model::Workers { servers: 7..=9 } = diagnosis.model else {
+//!     panic!("{diagnosis}");
+//! };
 //! # Ok(())
 //! # }
 //! ```

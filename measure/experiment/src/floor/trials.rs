@@ -259,9 +259,10 @@ fn warnings(floor: &Floor, trials: &[Run], used: f64) -> Vec<String> {
             scheduled - ok
         ));
     }
-    if ok < 1000 {
+    if ok < 500 {
         warnings.push(format!(
-            "its p99 rests on {ok} requests: of fewer than 1000 it is one of the ten largest or so, and moves from trial to trial"
+            "its p99 rests on {ok} requests, of which {} took longer: it moves from trial to trial",
+            ok / 100
         ));
     }
     if floor.rtt.source() == RttSource::Unknown {

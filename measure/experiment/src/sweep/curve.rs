@@ -1,13 +1,12 @@
 //! What a sweep found.
 
 use super::capacity::{Capacity, PerSecond};
-use super::point::{Estimate, Point};
+use super::point::Point;
 use crate::floor::{Floor, Ratio};
 use crate::series::Metric;
 use crate::slo::{Bound, Evidence, Judgement, Slo, Verdict};
-use crate::units::{Ns, Percent, Short};
+use crate::units::Percent;
 use openloop_measurer::Quantile;
-use std::fmt;
 
 /// What a sweep found: what the service did at each rate.
 #[derive(Clone, Debug)]
@@ -29,13 +28,13 @@ pub struct Counted {
 }
 
 /// P99 of the knee, as a multiple of that at next to no load.
-const KNEE: f64 = 3.0;
+pub(super) const KNEE: f64 = 3.0;
 
 /// How exactly the floor is to be known.
 const VAGUE: f64 = 0.1;
 
 /// That of the cliff.
-const CLIFF: f64 = 10.0;
+pub(super) const CLIFF: f64 = 10.0;
 
 impl Curve {
     /// What was measured, by rate from the lowest to the highest.
@@ -294,78 +293,4 @@ fn reason(judgement: &Judgement) -> String {
         .map(|finding| format!("{}: {}", finding.bound, finding.why));
     let mut reasons = judgement.why.iter().cloned().chain(findings);
     reasons.next().unwrap_or_default()
-}
-
-struct Cell(Option<Estimate>);
-
-impl fmt::Display for Cell {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = match self.0 {
-            None => "-".to_owned(),
-            Some(estimate) => {
-                let sign = if estimate.at_least { ">=" } else { "" };
-                format!("{sign}{}", Ns(estimate.ns))
-            }
-        };
-        f.pad(&text)
-    }
-}
-
-/// A table of the points, and what follows from them below it.
-impl fmt::Display for Curve {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{:>10} {:>10} {:>10} {:>11} {:>11} {:>11} {:>11} {:>7} {:>9} {:>8}",
-            "asked",
-            "offered",
-            "achieved",
-            "mean",
-            "p50",
-            "p95",
-            "p99",
-            "x floor",
-            "in flight",
-            "errors"
-        )?;
-        for point in &self.points {
-            let asked = PerSecond(point.per_second());
-            if !point.is_valid() {
-                writeln!(f, "{asked:>10} may not be believed")?;
-                continue;
-            }
-            let shown = |x: Option<f64>| x.map_or("-".to_owned(), |x| PerSecond(x).to_string());
-            let short = |x: Option<f64>| x.map_or("-".to_owned(), |x| Short(x).to_string());
-            let quantile = |q| Cell(point.quantile(q));
-            let end = match point.is_saturated() {
-                true => " saturated",
-                false => "",
-            };
-            writeln!(
-                f,
-                "{asked:>10} {:>10} {:>10} {:>11} {:>11} {:>11} {:>11} {:>7} {:>9} {:>8}{end}",
-                shown(point.offered()),
-                shown(point.achieved()),
-                Cell(point.mean()),
-                quantile(Quantile::P50),
-                quantile(Quantile::P95),
-                quantile(Quantile::P99),
-                short(self.ratio(point)),
-                short(point.in_flight()),
-                Percent(point.errors().map_or(0.0, |(share, _)| share)).to_string(),
-            )?;
-        }
-        if let Some(slo) = &self.sought {
-            writeln!(f, "{slo}: {}", self.found())?;
-        }
-        if let Some(ratio) = self.ratio_in_use() {
-            writeln!(f, "knee (p99 <= {KNEE}, {ratio} ratio): {}", self.knee())?;
-            writeln!(f, "cliff (p99 > {CLIFF}): beyond {}", self.cliff())?;
-        }
-        writeln!(f, "maximum: {}", self.max())?;
-        for warning in self.warnings() {
-            writeln!(f, "warning: {warning}")?;
-        }
-        Ok(())
-    }
 }

@@ -49,6 +49,8 @@ mod curve;
 mod fits;
 mod point;
 mod search;
+mod steps;
+mod table;
 mod utilisation;
 mod zones;
 
@@ -61,15 +63,11 @@ pub use utilisation::Utilisation;
 pub use zones::Zone;
 
 use crate::drive::DriveError;
-use crate::{
-    Evidence, Floor, Judgement, Lifecycle, Plan, PlanBuilder, ProtocolError, Run, Slo, Statistic,
-};
+use crate::{Evidence, Floor, Judgement, Plan, PlanBuilder, ProtocolError, Run, Slo, Statistic};
 use openloop_sched::Rate;
-use openloop_workload::{named, numbered};
 use search::{Next, Search, Tried};
 use std::time::Duration;
-
-const STEP: &str = "sweep";
+use steps::Steps;
 
 /// How many runs at a rate of a list may not be believed before it is left.
 const TRIES: usize = 2;
@@ -208,12 +206,7 @@ impl Sweep {
     ) -> Result<Curve, ProtocolError> {
         self.check()?;
         let per_request = self.counted.as_ref().map_or(1.0, |unit| unit.per_request);
-        let mut steps = Steps {
-            base,
-            runs: 0,
-            served_before: None,
-            interrupted: false,
-        };
+        let mut steps = Steps::new(base);
         let steady = base.phases().steady;
         let curve = |points, sought| Curve {
             points,
@@ -364,58 +357,4 @@ fn judged(
     evidence: &impl Evidence,
 ) -> Result<Judgement, ProtocolError> {
     curve::judge(slo, floor, evidence).map_err(ProtocolError::Options)
-}
-
-/// The steps made so far.
-struct Steps<'a> {
-    base: &'a PlanBuilder,
-    runs: usize,
-    /// The share of what was offered that was served at the first rate.
-    served_before: Option<f64>,
-    /// Whether a run was stopped early, and so the sweep.
-    interrupted: bool,
-}
-
-impl Steps<'_> {
-    fn point(&self, rate: f64) -> Result<Point, ProtocolError> {
-        let rate =
-            Rate::per_second(rate).map_err(|error| ProtocolError::Options(error.to_string()))?;
-        Ok(Point::new(rate, self.served_before.unwrap_or(1.0)))
-    }
-
-    async fn make(
-        &mut self,
-        point: &Point,
-        steady: Duration,
-        trial: &mut impl AsyncFnMut(&Plan) -> Result<Run, DriveError>,
-    ) -> Result<Run, ProtocolError> {
-        self.runs += 1;
-        let seed = numbered(named(self.base.seeded(), STEP), self.runs as u64);
-        let lifecycle = Lifecycle {
-            steady,
-            ..self.base.phases()
-        };
-        let plan = self
-            .base
-            .clone()
-            .at(point.asked())
-            .lifecycle(lifecycle)
-            .seed(seed)
-            .build()
-            .map_err(|source| ProtocolError::Plan { step: STEP, source })?;
-        let run = trial(&plan).await.map_err(|source| ProtocolError::Drive {
-            step: STEP,
-            run: self.runs,
-            source,
-        })?;
-        self.interrupted |= run.interrupted().is_some();
-        if self.served_before.is_none() && run.validity().is_valid() {
-            let offered = run.offered_per_second().filter(|offered| *offered > 0.0);
-            self.served_before = run
-                .achieved_per_second()
-                .zip(offered)
-                .map(|(achieved, offered)| (achieved / offered).min(1.0));
-        }
-        Ok(run)
-    }
 }

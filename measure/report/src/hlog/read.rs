@@ -56,8 +56,9 @@ pub(super) fn histogram(
 /// 0.127,1.007,2.769,HISTFAAAAEV42pNpmSzMwMCgyAABTBDKT4GBgdnNYMcCBvsPEBEJISEuATEZMQ4uASkhIR4nrxg9v2lMaxhvMekILGZkKmcCAEf2CsI=
 /// 1.134,0.999,0.442,HISTdamaged
 /// ";
-/// let mut intervals = LogReader::new(log.trim_start_matches('#').as_bytes());
-/// assert_eq!(intervals.next().transpose()?.map(|interval| interval.count()), Some(1));
+/// let mut intervals = LogReader::new(log.as_bytes());
+/// let first = intervals.next().transpose()?.ok_or("it is empty")?;
+/// assert_eq!((first.count(), first.from_ns), (741, 127_000_000));
 /// let error = intervals.next().and_then(Result::err).ok_or("it can be read")?;
 /// assert_eq!(error.number, 4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -86,6 +86,19 @@ pub(crate) fn counts(report: &Report) -> Option<String> {
     (!counts.is_empty()).then(|| format!("{} in the steady phase", counts.join(", ")))
 }
 
+/// What the target said of itself.
+pub(crate) fn observations(report: &Report) -> Option<String> {
+    let said = report.observations.iter().map(|(name, value)| {
+        let shown = match name.ends_with("_rate") {
+            true => percent(*value),
+            false => value.to_string(),
+        };
+        format!("{} {shown}", name.replace('_', " "))
+    });
+    let said: Vec<String> = said.collect();
+    (!said.is_empty()).then(|| format!("{} in the steady phase", said.join(", ")))
+}
+
 /// Whether more came than was served.
 pub(crate) fn backlog(report: &Report) -> Said {
     match &report.backlog {

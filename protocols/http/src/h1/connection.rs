@@ -1,6 +1,5 @@
 //! One HTTP/1.1 connection, driven by the task that has leased it.
 
-use crate::relay::Relay;
 use crate::reply::Answer;
 use crate::request::Payload;
 use crate::{HttpErrorKind, Request, Stages};
@@ -9,7 +8,7 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use openloop_net::{Stamps, Stream};
+use openloop_net::{Relay, Stamps, Stream};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;

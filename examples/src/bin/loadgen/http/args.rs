@@ -2,13 +2,13 @@
 
 use super::HttpMix;
 use crate::cli::LoadArgs;
+use crate::connections::ConnectionsArg;
 use crate::output;
 use clap::Args;
 use openloop_http::Tls;
 use openloop_workload::traces::Trace;
 use openloop_workload::{Keys, Template};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 /// What is asked of an HTTP service, and over which connections.
 #[derive(Clone, Debug, Args)]
@@ -70,47 +70,12 @@ pub(crate) struct HttpArgs {
     pub(crate) load: LoadArgs,
 }
 
-/// `--connections`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ConnectionsArg {
-    Fixed(usize),
-    PerInFlight,
-}
-
-impl FromStr for ConnectionsArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "per-in-flight" {
-            return Ok(ConnectionsArg::PerInFlight);
-        }
-        match text.parse() {
-            Ok(0) => Err("a pool of 0 connections serves nothing: give at least 1".to_owned()),
-            Ok(size) => Ok(ConnectionsArg::Fixed(size)),
-            Err(_) => Err("write a number, such as 50, or per-in-flight".to_owned()),
-        }
-    }
-}
-
 fn header(text: &str) -> Result<(String, String), String> {
     let (name, value) = text
         .split_once(':')
         .ok_or("write name: value, such as \"accept: text/html\"")?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
-
-/// The laws of `--keys`, for `--help`.
-pub(crate) const KEYS: &str = "\
-Keys are the whole numbers from 1 to N, which may be written as 1e6:
-  uniform:N                  all equally often, at random
-  sequential:N               in turn, again and again
-  zipf:N:S                   few hot and many cold: key k as often as 1/k^S, zipf:1e6:0.99
-  zipf:N:SHARE/TOP           the same by what it does: zipf:1e6:80/20 is 80 % of the requests on 20 % of the keys
-  hotspot:N:HOT:SHARE        the fraction HOT of the keys takes the fraction SHARE of the requests: hotspot:1e6:0.2:0.8
-  latest:N:S:INSERTS         the newest are the hottest, and each request brings INSERTS new ones: latest:1e6:0.99:0.05
-  LAW:drift=STEP/EVERY       the hot keys move on by STEP after every EVERY requests: zipf:1e6:0.99:drift=10/5000
-  LAW:scrambled              the hot keys lie anywhere, not at the beginning; after a drift; =SEED for other places
-See what they are before the run: loadgen sample keys zipf:1e6:0.99";
 
 impl HttpArgs {
     /// Puts what the problem says of the workload in the place of what the flags do not say.
@@ -141,7 +106,7 @@ impl HttpArgs {
 
     /// The kinds of request, if there are several; `trace` has a row for each request.
     pub(crate) fn mix(&self, trace: Option<&Trace>) -> Result<Option<HttpMix>, String> {
-        let read = |file: &PathBuf| HttpMix::read(file, &self.header, trace);
+        let read = |file: &PathBuf| super::read_mix(file, &self.header, trace);
         self.mix.as_ref().map(read).transpose()
     }
 
@@ -156,28 +121,15 @@ impl HttpArgs {
 
     /// The certificates to trust; `None` for those of this machine.
     pub(crate) fn tls(&self) -> Result<Option<Tls>, String> {
-        if self.insecure {
-            return Ok(Some(Tls::insecure_accept_any_certificate()));
-        }
-        let Some(file) = &self.ca else {
-            return Ok(None);
-        };
-        std::fs::read_to_string(file)
-            .map(|pem| Some(Tls::roots_from_pem(pem)))
-            .map_err(|error| format!("{} cannot be read: {error}", file.display()))
+        crate::connections::tls(self.ca.as_deref(), self.insecure)
     }
 
     /// What the flags must be together.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.check_url()?;
         let threads = self.load.schedule.threads;
-        if let ConnectionsArg::Fixed(size) = self.connections
-            && !self.connect_per_request
-            && size < threads
-        {
-            return Err(format!(
-                "each of the {threads} threads needs a connection, and there are {size}: give more --connections"
-            ));
+        if !self.connect_per_request {
+            self.connections.check(threads)?;
         }
         if let Some(mix) = &self.mix {
             return self.check_server_alone(mix);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// What a file is: its content tells, whatever its name.
 pub(super) enum Input {
-    Report(Report),
+    Report(Box<Report>),
     Log(Log),
 }
 
@@ -28,7 +28,7 @@ pub(super) fn read(files: &[PathBuf]) -> Result<Files, Failure> {
     let (mut reports, mut logs) = (Vec::new(), Vec::new());
     for file in files {
         match read_one(file)? {
-            Input::Report(report) => reports.push(report),
+            Input::Report(report) => reports.push(*report),
             Input::Log(log) => logs.push(log),
         }
     }
@@ -58,6 +58,6 @@ pub(super) fn read_one(file: &Path) -> Result<Input, Failure> {
         Some(_) => return Ok(Input::Log(Log { name, text })),
     };
     report
-        .map(Input::Report)
+        .map(|report| Input::Report(Box::new(report)))
         .map_err(|error| unreadable(error.to_string()))
 }

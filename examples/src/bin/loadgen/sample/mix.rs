@@ -3,7 +3,10 @@
 use super::ShowArgs;
 use super::sheet::{Drawn, Figure, Rows, Section, Sheet};
 use crate::arrivals;
-use crate::http::HttpMix;
+use crate::http::HttpKind;
+#[cfg(feature = "redis")]
+use crate::kinds;
+use crate::kinds::Kinds;
 use openloop_workload::named;
 use openloop_workload::traces::Trace;
 use serde_json::Value;
@@ -11,17 +14,39 @@ use std::path::Path;
 
 pub(super) fn sheet(file: &Path, trace: Option<&Path>, show: &ShowArgs) -> Result<Sheet, String> {
     let trace = trace.map(rows).transpose()?;
-    let http = HttpMix::read(file, &[], trace.as_ref())?;
+    let trace = trace.as_ref();
+    #[cfg(feature = "redis")]
+    if kinds::have(file, "command") {
+        let kinds = crate::redis::read_mix(file, trace)?;
+        return of(&kinds, trace, show, vec!["command"], |kind, seq| {
+            Ok(vec![kind.words(show.seed, seq).into()])
+        });
+    }
+    let kinds = crate::http::read_mix(file, &[], trace)?;
+    kinds.check(show.seed, |_| Ok::<(), String>(()))?;
+    let columns = vec!["method", "url", "headers", "body"];
+    of(&kinds, trace, show, columns, |kind, seq| {
+        http_row(kind, show.seed, seq)
+    })
+}
+
+/// What `kinds` are, and requests as they would be sent: `row` has the `columns` of request number `seq`, of that kind.
+fn of<T>(
+    kinds: &Kinds<T>,
+    trace: Option<&Trace>,
+    show: &ShowArgs,
+    columns: Vec<&'static str>,
+    row: impl Fn(&T, u64) -> Result<Vec<Value>, String>,
+) -> Result<Sheet, String> {
     // Of a trace each row is drawn once.
-    let rows = trace.as_ref().map_or(u64::MAX, |trace| trace.len() as u64);
+    let rows = trace.map_or(u64::MAX, |trace| trace.len() as u64);
     let (all, shown) = (show.draws.min(rows), show.count().min(rows));
-    http.check(show.seed, |_| Ok::<(), String>(()))?;
-    let mix = http.mix();
+    let mix = kinds.mix();
     let mut counts = vec![0_u64; mix.kinds().len()];
     let mut works = vec![0.0; mix.kinds().len()];
     let mut drawn_work = Vec::new();
     for seq in 0..all {
-        let (place, kind) = http.pick(show.seed, seq);
+        let (place, kind) = kinds.pick(show.seed, seq);
         counts[place] += 1;
         if let Some(demand) = kind.demand() {
             let work = demand.value(named(show.seed, "demand"), seq);
@@ -38,7 +63,7 @@ pub(super) fn sheet(file: &Path, trace: Option<&Path>, show: &ShowArgs) -> Resul
         title: "share of the requests",
         figures: requests.collect(),
     }];
-    let mut notes = vec![format!("kinds are chosen {}", http.chosen())];
+    let mut notes = vec![format!("kinds are chosen {}", kinds.chosen())];
     match mix.demand() {
         Some(demand) => {
             let of_work = shares.iter().zip(&works).map(|(share, work)| {
@@ -81,9 +106,14 @@ pub(super) fn sheet(file: &Path, trace: Option<&Path>, show: &ShowArgs) -> Resul
             "the work is unknown: give each kind a demand to see its shares and C_v".to_owned(),
         ),
     }
-    let rows = (0..shown).map(|seq| row(&http, show.seed, seq));
+    let rows = (0..shown).map(|seq| {
+        let (_, kind) = kinds.pick(show.seed, seq);
+        let cells = row(kind.payload(), seq)
+            .map_err(|why| format!("{}: request {seq}: {why}", kind.name()))?;
+        Ok([vec![seq.into(), kind.name().into()], cells].concat())
+    });
     Ok(Sheet {
-        sampler: file.display().to_string(),
+        sampler: kinds.file().display().to_string(),
         drawn: Some(Drawn {
             seed: show.seed,
             draws: all,
@@ -91,7 +121,7 @@ pub(super) fn sheet(file: &Path, trace: Option<&Path>, show: &ShowArgs) -> Resul
         sections,
         notes,
         sample: Rows {
-            columns: vec!["seq", "kind", "method", "url", "headers", "body"],
+            columns: [vec!["seq", "kind"], columns].concat(),
             rows: rows.collect::<Result<_, String>>()?,
         },
         ..Sheet::default()
@@ -107,18 +137,13 @@ fn rows(file: &Path) -> Result<Trace, String> {
     Ok(trace)
 }
 
-/// One request as it would be sent.
-fn row(http: &HttpMix, seed: u64, seq: u64) -> Result<Vec<Value>, String> {
-    let (_, kind) = http.pick(seed, seq);
-    let request = kind.payload().request(seed, seq);
-    let request = request.map_err(|error| format!("{}: request {seq}: {error}", kind.name()))?;
+fn http_row(kind: &HttpKind, seed: u64, seq: u64) -> Result<Vec<Value>, String> {
+    let request = kind.request(seed, seq).map_err(|error| error.to_string())?;
     let headers = request
         .headers()
         .iter()
         .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())));
     Ok(vec![
-        seq.into(),
-        kind.name().into(),
         request.method().as_str().into(),
         request.uri().to_string().into(),
         headers.collect::<Vec<_>>().join("; ").into(),

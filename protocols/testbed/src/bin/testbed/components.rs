@@ -30,16 +30,30 @@ enum Source {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum When {
-    #[allow(
-        dead_code,
-        reason = "no test that always runs needs a program yet; a server is one line"
-    )]
     Always,
     Full,
 }
 
 /// One line for each component: the program, its package, when it is needed, and what for.
 const COMPONENTS: &[Component] = &[
+    component(
+        "postgres",
+        Source::Apt("postgresql"),
+        When::Always,
+        "the PostgreSQL adapter",
+    ),
+    component(
+        "pgbouncer",
+        Source::Apt("pgbouncer"),
+        When::Always,
+        "the PostgreSQL adapter behind a pooler",
+    ),
+    component(
+        "redis-server",
+        Source::Apt("redis-server"),
+        When::Always,
+        "tests and examples of the Redis adapter",
+    ),
     component(
         "wrk",
         Source::Apt("wrk"),
@@ -187,7 +201,15 @@ fn find(binary: &str) -> Option<PathBuf> {
     let cargo_bin = cargo_home.or(home).map(|home| home.join("bin"));
     // Debian keeps servers where only root looks.
     let servers = ["/usr/sbin", "/sbin"].map(PathBuf::from);
-    let mut folders = std::env::split_paths(&path).chain(cargo_bin).chain(servers);
+    // And PostgreSQL's programs out of the path, by version.
+    let versions = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten();
+    let versions = versions.flatten().map(|version| version.path().join("bin"));
+    let mut folders = std::env::split_paths(&path)
+        .chain(cargo_bin)
+        .chain(servers)
+        .chain(versions);
     folders.find_map(|folder| Some(folder.join(binary)).filter(|file| file.is_file()))
 }
 

@@ -1,19 +1,16 @@
 //! Two reports side by side.
 
-mod welch;
-
 use crate::Report;
 use crate::schema::{StoredError, Summary};
 use crate::words::units::{Ns, percent, rate};
 use crate::words::{Said, Tone};
-use openloop_experiment::Series;
-use openloop_measurer::{Quantile, Value};
-use welch::{Difference, difference};
+use openloop_experiment::{Change as Shift, Figure, FigureError, Gate, Series};
+use openloop_measurer::{Population, Quantile};
 
 /// Two reports side by side: A is what was, B is what is.
 ///
-/// What differs is told by Welch's test on the logarithms of the quantiles of the ten windows of each steady phase, at
-/// 2 % false alarms for each figure: successive responses resemble each other, so single responses cannot be tested.
+/// What differs is told by the [`Gate`] against regressions: Welch's test on the logarithms of the quantiles of the ten
+/// windows of each steady phase, at 2 % false alarms for each figure.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Comparison {
@@ -325,37 +322,32 @@ fn compare(
             let summary = summary?;
             Some((summary.get(field)? as f64, summary.at_least.contains(field)))
         };
-        let (verdict, difference) = match &both {
-            [Some(a), Some(b)] => judged(quantile(a, b, *q)),
-            _ => (
-                ChangeVerdict::Unknown("one of the two has no such latency".to_owned()),
-                None,
-            ),
+        let found = match &both {
+            [Some(a), Some(b)] => quantile(a, b, *q),
+            _ => Err("one of the two has no such latency".to_owned()),
         };
         into.push(Change {
             name: format!("{name} {figure}"),
             unit: ChangeUnit::Nanoseconds,
             a: value(a),
             b: value(b),
-            verdict,
-            difference: difference.map(|found| {
-                let [low, high] = found.interval;
-                (found.point.exp(), [low.exp(), high.exp()])
-            }),
+            difference: found.as_ref().ok().and_then(|found| found.ratio),
+            verdict: found.map_or_else(ChangeVerdict::Unknown, |found| found.verdict),
         });
     }
     Ok(())
 }
 
-/// The difference of the logarithms of a quantile.
-fn quantile(a: &Series, b: &Series, q: Quantile) -> Result<Difference, String> {
-    let mut sides = Vec::new();
-    for series in [a, b] {
-        let known = |value: Option<Value>| match value {
-            None => Err("a window has no arrivals: a longer run would tell".to_owned()),
-            Some(Value::AtLeast(_)) => Err("it falls on arrivals that were not served".to_owned()),
-            Some(Value::Exact(ns)) => Ok((ns.max(1) as f64).ln()),
-        };
+/// What the gate against regressions says of a figure: larger is worse.
+struct Found {
+    verdict: ChangeVerdict,
+    /// B over A, with its interval.
+    ratio: Option<(f64, [f64; 2])>,
+}
+
+/// A quantile of both.
+fn quantile(a: &Series, b: &Series, q: Quantile) -> Result<Found, String> {
+    let side = |series: &Series| {
         if series.windows().is_empty() {
             return Err("the windows of the run are not in the report".to_owned());
         }
@@ -365,35 +357,33 @@ fn quantile(a: &Series, b: &Series, q: Quantile) -> Result<Difference, String> {
                 "fewer than ten responses lie above it: a longer run would tell".to_owned(),
             );
         }
-        let whole = known(series.quantile(q))?;
-        let windows = series
-            .windows()
-            .iter()
-            .map(|window| known(window.quantile(q)));
-        sides.push((whole, windows.collect::<Result<Vec<f64>, _>>()?));
-    }
-    welch(&sides)
-}
-
-fn welch(sides: &[(f64, Vec<f64>)]) -> Result<Difference, String> {
-    let [(a, in_a), (b, in_b)] = sides else {
-        return Err("there are not two runs".to_owned());
+        Figure::of_windows(series.windows(), q).map_err(reason)
     };
-    difference(b - a, in_a, in_b).ok_or_else(|| "there are fewer than two windows".to_owned())
+    let (a, b) = (side(a)?, side(b)?);
+    match a.is_lower_bound() && b.is_lower_bound() {
+        true => Err("it falls on arrivals that were not served".to_owned()),
+        false => Ok(found(&a, &b)),
+    }
 }
 
-/// Larger is worse.
-fn judged(found: Result<Difference, String>) -> (ChangeVerdict, Option<Difference>) {
-    match found {
-        Err(why) => (ChangeVerdict::Unknown(why), None),
-        Ok(found) => {
-            let verdict = match found.interval {
-                [low, _] if low > 0.0 => ChangeVerdict::Worse,
-                [_, high] if high < 0.0 => ChangeVerdict::Better,
-                _ => ChangeVerdict::NoDifference,
-            };
-            (verdict, Some(found))
-        }
+fn reason(error: FigureError) -> String {
+    match error {
+        FigureError::NotPositive(_) => "it takes no time".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn found(a: &Figure, b: &Figure) -> Found {
+    let comparison = Gate::default().compare(a, b);
+    Found {
+        verdict: match comparison.change {
+            Shift::Slower => ChangeVerdict::Worse,
+            Shift::Faster => ChangeVerdict::Better,
+            Shift::NoDifference => ChangeVerdict::NoDifference,
+        },
+        ratio: comparison
+            .interval
+            .map(|(low, high)| (comparison.ratio, [low, high])),
     }
 }
 
@@ -403,30 +393,38 @@ fn not_served(a: Option<&Summary>, b: Option<&Summary>) -> Result<Option<Change>
         return Ok(None);
     };
     let [a, b] = [a.series()?, b.series()?];
-    let share = |of: &openloop_measurer::Population| {
-        let n = of.count();
-        (n > 0).then(|| of.at_least.count() as f64 / n as f64)
+    let served = |of: &Population| of.exact.count() as f64 / of.count() as f64;
+    let figure = |series: &Series| {
+        let windows = series.windows().iter().map(served).collect();
+        Figure::new(served(series.whole()), windows)
     };
-    let sides: Option<Vec<(f64, Vec<f64>)>> = [&a, &b]
-        .into_iter()
-        .map(|series| {
-            let windows = series.windows().iter().map(share);
-            Some((
-                share(series.whole())?,
-                windows.collect::<Option<Vec<f64>>>()?,
-            ))
-        })
-        .collect();
-    let sides = sides.ok_or_else(|| "a window has no arrivals".to_owned());
-    let (verdict, difference) = judged(sides.and_then(|sides| welch(&sides)));
-    let whole = |series: &Series| share(series.whole()).map(|share| (share, false));
+    // The ratio of what was served, which is above 0 where anything is: larger is better.
+    let found = match (figure(&a), figure(&b)) {
+        (Ok(a), Ok(b)) => Ok(found(&a, &b)),
+        (Err(FigureError::Windows(_)), _) | (_, Err(FigureError::Windows(_))) => {
+            Err("the windows of the run are not in the report".to_owned())
+        }
+        _ => Err("in a window nothing was served".to_owned()),
+    };
+    let before = served(a.whole());
+    let less = |ratio: f64| before * (1.0 - ratio);
+    let ratio = found.as_ref().ok().and_then(|found| found.ratio);
+    let verdict = found.map(|found| match found.verdict {
+        ChangeVerdict::Worse => ChangeVerdict::Better,
+        ChangeVerdict::Better => ChangeVerdict::Worse,
+        other => other,
+    });
+    let share = |series: &Series| {
+        let share = 1.0 - served(series.whole());
+        share.is_finite().then_some((share, false))
+    };
     Ok(Some(Change {
         name: "not served".to_owned(),
         unit: ChangeUnit::Share,
-        a: whole(&a),
-        b: whole(&b),
-        verdict,
-        difference: difference.map(|found| (found.point, found.interval)),
+        a: share(&a),
+        b: share(&b),
+        difference: ratio.map(|(ratio, [low, high])| (less(ratio), [less(high), less(low)])),
+        verdict: verdict.unwrap_or_else(ChangeVerdict::Unknown),
     }))
 }
 

@@ -17,13 +17,13 @@ const ROUNDS: usize = 16;
 
 /// The one waker that a connection's parts ever see, whatever task holds the lease.
 ///
-/// The HTTP client's two halves speak through channels, and each message wakes the task that waits at the other
+/// A client library's two halves, the one that takes requests and the one that moves bytes, speak through channels, and each message wakes the task that waits at the other
 /// end. Where one task polls both, that wake is to itself: it returns, is queued, and is polled once more for
 /// nothing, with every request. Here such a wake only causes another round within the same poll; wakes from outside
 /// (the socket's readiness) go on to the task. As the waker stays the same from lease to lease, nothing has to be
 /// registered anew either.
 #[derive(Debug)]
-pub(crate) struct Relay {
+pub struct Relay {
     state: AtomicU8,
     task: Mutex<Option<Waker>>,
 }
@@ -46,7 +46,9 @@ impl Wake for Relay {
 }
 
 impl Relay {
-    pub(crate) fn new() -> Arc<Self> {
+    /// A relay for one connection. `Waker::from` makes of it the waker that the connection's parts are polled with.
+    #[must_use]
+    pub fn new() -> Arc<Self> {
         Arc::new(Relay {
             state: AtomicU8::new(IDLE),
             task: Mutex::new(None),
@@ -54,7 +56,7 @@ impl Relay {
     }
 
     /// Runs `sends` without waking the task: a poll follows anyway.
-    pub(crate) fn quietly<R>(&self, sends: impl FnOnce() -> R) -> R {
+    pub fn quietly<R>(&self, sends: impl FnOnce() -> R) -> R {
         self.state.store(POLLING, Ordering::Release);
         let result = sends();
         self.state.store(IDLE, Ordering::Release);
@@ -64,7 +66,7 @@ impl Relay {
     /// Polls `round` with `inner`, this relay's own waker, until it is ready or nothing moves any more.
     ///
     /// The task is noted before the first round, so a wake that comes as the last one ends finds it.
-    pub(crate) fn poll<R>(
+    pub fn poll<R>(
         &self,
         inner: &Waker,
         cx: &mut Context<'_>,
