@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         (
             "nginx with one worker, which compresses a text for each request",
             "M/G/1: a single worker",
-            Web::nginx(400_000)?,
+            Web::nginx(60_000)?,
             pool,
             1.0,
         ),
