@@ -59,7 +59,7 @@ use std::path::Path;
 ///     "#,
 /// )?;
 /// let plan = problem.plan()?.build()?;
-/// assert_eq!(problem.slo.as_ref().unwrap().to_string(), "p99 <= 100ms, errors <= 0.1%");
+/// assert_eq!(problem.slo.as_ref().unwrap().to_string(), "p99 <= 100ms, errors <= 0.001");
 /// assert!(problem.remarks().iter().any(|remark| remark.about == "environment.isolated"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -16,7 +16,7 @@ use std::time::Duration;
 /// use std::time::Duration;
 ///
 /// let written: Written<Duration> = "1m30s".parse()?;
-/// assert_eq!((written.text(), **written), ("1m30s", Duration::from_secs(90)));
+/// assert_eq!((written.text(), *written), ("1m30s", Duration::from_secs(90)));
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
