@@ -294,3 +294,36 @@ fn what_makes_no_request_is_refused_before_anything_is_sent() {
     assert_status(&output, 2);
     assert!(stderr(&output).contains("redis://"));
 }
+
+#[test]
+fn a_problem_says_which_keys_are_asked_for() {
+    let problem = Scratch::new();
+    let text =
+        "objective.purpose = \"capacity\"\nworkload.keys = \"uniform:100\"\nload.rate = 10\n";
+    std::fs::write(problem.path(), text).unwrap();
+    let preview = |command| {
+        let flags = format!("--problem {} --preview", problem.path());
+        loading("redis://127.0.0.1:9", command, &flags)
+            .output()
+            .unwrap()
+    };
+    // Without keys {key} is refused.
+    assert_status(&preview("GET key:{key}"), 0);
+    let same = preview("GET key:1");
+    assert_status(&same, 0);
+    assert!(
+        stderr(&same).contains("workload.keys is uniform:100"),
+        "{same:?}"
+    );
+
+    let flags = format!(
+        "redis redis://127.0.0.1:9 --problem {} --preview",
+        problem.path()
+    );
+    let nothing = run(&flags);
+    assert_status(&nothing, 2);
+    assert!(
+        stderr(&nothing).contains("give --command, or --mix FILE"),
+        "{nothing:?}"
+    );
+}

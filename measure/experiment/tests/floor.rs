@@ -2,15 +2,15 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod at_once;
+mod simulated;
 
-use at_once::now;
 use openloop_experiment::simulate::{Served, Simulated, Station, simulate};
 use openloop_experiment::{
     Floor, FloorTrials, Metric, Plan, PlanBuilder, ProtocolError, Ratio, Rtt, RttSource, Target,
 };
 use openloop_measurer::{Kind, Outcome, Quantile};
 use openloop_sched::{Offset, Rate, Ticket};
+use simulated::ready;
 use std::time::Duration;
 
 fn base() -> PlanBuilder {
@@ -22,7 +22,7 @@ fn station(service: &str) -> Station {
 }
 
 fn measure(trials: FloorTrials, service: &Station) -> Result<Floor, ProtocolError> {
-    now(trials.measure(base(), async |plan| simulate(plan, service.clone())))
+    ready(trials.measure(base(), async |plan| simulate(plan, service.clone())))
 }
 
 #[test]
@@ -93,7 +93,7 @@ impl Simulated for Cold<'_> {
 fn the_cold_first_request_stands_apart_and_kinds_have_their_own_floors() {
     let mut is_cold = true;
     let base = base().kinds(["read", "write"]);
-    let floor = now(Floor::measure(base, async |plan| {
+    let floor = ready(Floor::measure(base, async |plan| {
         simulate(plan, Cold(&mut is_cold))
     }))
     .unwrap();
@@ -185,7 +185,7 @@ impl Simulated for Down {
 
 #[test]
 fn what_serves_nothing_has_no_floor_and_too_few_trials_are_none() {
-    let down = now(Floor::measure(base(), async |plan| simulate(plan, Down)));
+    let down = ready(Floor::measure(base(), async |plan| simulate(plan, Down)));
     assert!(down.unwrap_err().to_string().contains("failed (refused)"));
     let few = measure(FloorTrials::default().trials(2), &station("fixed:0.001"));
     assert!(few.unwrap_err().to_string().contains("at least 3"));
@@ -206,7 +206,7 @@ fn a_service_that_was_used_too_much_is_named() {
             }),
         )
     });
-    let floor = now(floor).unwrap();
+    let floor = ready(floor).unwrap();
     assert!((floor.utilisation().unwrap() - 4.0 / 28.0).abs() < 0.01);
     assert!(floor.warnings()[0].contains("more than 5 %"), "{floor}");
 }

@@ -2,9 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod at_once;
+mod simulated;
 
-use at_once::now;
 use openloop_experiment::simulate::{Station, simulate};
 use openloop_experiment::{
     Lifecycle, Metric, Plan, PlanBuilder, Replicas, Replication, Run, Sections, Slo, Steadiness,
@@ -12,6 +11,7 @@ use openloop_experiment::{
 };
 use openloop_measurer::Quantile;
 use openloop_sched::{Arrivals, Rate};
+use simulated::ready;
 use std::time::Duration;
 
 fn base() -> PlanBuilder {
@@ -53,9 +53,11 @@ fn an_even_number_or_one_is_refused() {
 #[test]
 fn each_run_has_a_seed_of_its_own_and_the_same_base_gives_the_same_runs() {
     let seeds = |base: PlanBuilder| {
-        let replicas = now(Replication::new(3)
-            .unwrap()
-            .measure(base, async |plan| Ok(simulated(plan, 2.0))));
+        let replicas = ready(
+            Replication::new(3)
+                .unwrap()
+                .measure(base, async |plan| Ok(simulated(plan, 2.0))),
+        );
         let replicas = replicas.unwrap();
         replicas
             .runs()
@@ -140,7 +142,7 @@ fn runs_that_disagree_are_made_again_if_asked_and_stay_in_the_record() {
                 made += 1;
                 Ok(simulated(plan, if made == 2 { 4.0 } else { 2.0 }))
             });
-        (now(replicas).unwrap(), made)
+        (ready(replicas).unwrap(), made)
     };
     let (replicas, made) = retested(0);
     assert_eq!((made, replicas.discarded().len()), (3, 0));
@@ -168,7 +170,7 @@ fn an_overloaded_service_is_a_finding_and_no_reason_to_measure_again() {
             // Busy 1.1, 1.2, 1.3 times: the backlogs grow, each at its own pace.
             Ok(simulated(plan, 10.0 + f64::from(made)))
         });
-    let replicas = now(replicas).unwrap();
+    let replicas = ready(replicas).unwrap();
     assert_eq!(made, 3);
     let judgement = "p99<=1h".parse::<Slo>().unwrap().judge(&replicas);
     assert_eq!(judgement.verdict, Verdict::Fail, "{judgement}");

@@ -2,15 +2,15 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod at_once;
+mod simulated;
 
-use at_once::now;
 use openloop_experiment::simulate::{Pauses, Station, simulate};
 use openloop_experiment::{
     Concern, Floor, Judgement, Level, Lifecycle, Metric, Plan, Ratio, Rtt, Run, Slo, SloError,
     Verdict,
 };
 use openloop_sched::Rate;
+use simulated::ready;
 use std::time::Duration;
 
 fn ms(ms: f64) -> Duration {
@@ -52,7 +52,7 @@ fn exponential(service_ms: f64) -> Station {
 
 fn floor_of(station: &Station) -> Floor {
     let base = Plan::open(Rate::per_second(1.0).unwrap());
-    now(Floor::measure(base, async |plan| {
+    ready(Floor::measure(base, async |plan| {
         simulate(plan, station.clone())
     }))
     .unwrap()

@@ -5,15 +5,15 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod at_once;
+mod simulated;
 
-use at_once::now;
 use openloop_experiment::simulate::{Served, Simulated, Station, simulate};
 use openloop_experiment::{
     Change, Gate, Lifecycle, Metric, Plan, PlanBuilder, Replicas, Run, Sections, Steadiness,
 };
 use openloop_measurer::Quantile;
 use openloop_sched::{Offset, Rate, Ticket};
+use simulated::ready;
 use std::time::Duration;
 
 /// Mean service of 1 ms at 750/s.
@@ -139,7 +139,7 @@ fn abba(seed: u64, slower: f64) -> Change {
         async |plan| trial(plan, SERVICE),
         async |plan| trial(plan, SERVICE * slower),
     );
-    let abba = now(abba).unwrap();
+    let abba = ready(abba).unwrap();
     assert_eq!((abba.a().len(), abba.b().len()), (2, 2));
     abba.comparison().change
 }

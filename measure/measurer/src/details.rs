@@ -40,6 +40,18 @@ impl<'a> Details<'a> {
         self.into.push(Detail::Duration(name, nanos(taken)));
     }
 
+    /// Stages by name: those that the arrival came to.
+    pub fn durations(
+        &mut self,
+        stages: impl IntoIterator<Item = (&'static str, Option<Duration>)>,
+    ) {
+        for (name, taken) in stages {
+            if let Some(taken) = taken {
+                self.duration(name, taken);
+            }
+        }
+    }
+
     /// The wait on our side of the wire before the exchange began: for a pooled connection, a stream slot.
     ///
     /// It is the stage `acquire`, and it is what the exchange leaves out of the service time.
@@ -51,6 +63,15 @@ impl<'a> Details<'a> {
     /// A named count, summed over all arrivals: bytes, tokens, connections opened.
     pub fn count(&mut self, name: &'static str, by: u64) {
         self.into.push(Detail::Count(name, by));
+    }
+
+    /// Counts by name; those of 0 are left out.
+    pub fn counts(&mut self, counts: impl IntoIterator<Item = (&'static str, u64)>) {
+        for (name, by) in counts {
+            if by > 0 {
+                self.count(name, by);
+            }
+        }
     }
 
     /// The kernel's receive stamp of the last byte of the answer.

@@ -36,30 +36,20 @@ impl Stages {
     pub(crate) fn details(&self, into: &mut Details<'_>) {
         into.acquire(self.acquire);
         let dial = &self.dial;
-        let stages = [
+        into.durations([
             ("dns", dial.dns),
             ("connect", dial.connect),
             ("tls", dial.tls),
             ("first_byte", self.first_byte),
             ("body", self.body),
-        ];
-        for (name, taken) in stages {
-            if let Some(taken) = taken {
-                into.duration(name, taken);
-            }
-        }
-        let counts = [
+        ]);
+        into.counts([
             ("bytes", self.bytes),
             ("connections_opened", u64::from(self.opened)),
             ("connections_reused", u64::from(self.reused)),
             ("retries", u64::from(self.retries)),
             ("syn_retries", u64::from(dial.syn_retries)),
-        ];
-        for (name, by) in counts {
-            if by > 0 {
-                into.count(name, by);
-            }
-        }
+        ]);
         if let Some(at) = self.received {
             into.received(at);
         }

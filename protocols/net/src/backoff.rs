@@ -59,6 +59,12 @@ impl Backoff {
         }
     }
 
+    /// Whether the last attempt failed, however long ago.
+    #[must_use]
+    pub fn is_failing(&self) -> bool {
+        self.state.lock().is_some()
+    }
+
     /// Begins an attempt. Where none failed last, any number of them may run at once.
     ///
     /// # Errors
@@ -85,7 +91,8 @@ impl Attempt<'_> {
         let Backoff { first, most, state } = self.backoff;
         let mut state = state.lock();
         let wait = match *state {
-            Some(Waiting { since, .. }) if self.begun < since => return,
+            // Nothing begins in the wait, so whatever had begun by then was on its way already.
+            Some(Waiting { since, .. }) if self.begun <= since => return,
             Some(Waiting { wait, .. }) => wait.saturating_mul(2).min(*most),
             None => *first,
         };

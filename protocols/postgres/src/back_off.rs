@@ -1,92 +1,61 @@
 //! Fewer attempts to reach a server that is away.
 
-use parking_lot::Mutex;
+use openloop_net::Backoff;
 use std::time::Duration;
-use tokio::sync::MutexGuard;
-use tokio::time::Instant;
+use tokio::sync::{Mutex, MutexGuard};
 
 /// After a failed attempt to open a connection the next one waits, twice as long each time, and the others wait for it:
 /// a server that is away is not stormed. Each failure is that of the call that made the attempt.
 #[derive(Debug)]
 pub(crate) struct BackOff {
-    first: Duration,
-    most: Duration,
-    failing: Mutex<Option<Failing>>,
+    spacing: Backoff,
     /// Who makes the next attempt; the others are in line behind.
-    turn: tokio::sync::Mutex<()>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Failing {
-    delay: Duration,
-    until: Instant,
+    turn: Mutex<()>,
 }
 
 /// May make an attempt, and has to say how it went.
 #[derive(Debug)]
 pub(crate) struct Attempt<'a> {
-    back_off: &'a BackOff,
-    turn: Option<MutexGuard<'a, ()>>,
+    attempt: openloop_net::Attempt<'a>,
+    _turn: Option<MutexGuard<'a, ()>>,
 }
 
 impl BackOff {
     pub(crate) fn new(first: Duration, most: Duration) -> Self {
         BackOff {
-            first,
-            most,
-            failing: Mutex::new(None),
-            turn: tokio::sync::Mutex::new(()),
+            spacing: Backoff::new(first, most),
+            turn: Mutex::new(()),
         }
     }
 
     /// Waits while the server is away and the next attempt is not due.
     pub(crate) async fn attempt(&self) -> Attempt<'_> {
-        if self.failing.lock().is_none() {
-            return Attempt {
-                back_off: self,
-                turn: None,
-            };
-        }
-        let turn = self.turn.lock().await;
-        let failing = *self.failing.lock();
-        let Some(failing) = failing else {
-            // It came back while this one was in line.
-            return Attempt {
-                back_off: self,
-                turn: None,
-            };
+        let turn = match self.spacing.is_failing() {
+            // It may have come back while this one was in line.
+            true => Some(self.turn.lock().await).filter(|_| self.spacing.is_failing()),
+            false => None,
         };
-        tokio::time::sleep_until(failing.until).await;
-        Attempt {
-            back_off: self,
-            turn: Some(turn),
+        loop {
+            match self.spacing.attempt() {
+                Ok(attempt) => {
+                    return Attempt {
+                        attempt,
+                        _turn: turn,
+                    };
+                }
+                Err(left) => tokio::time::sleep(left).await,
+            }
         }
     }
 }
 
 impl Attempt<'_> {
     pub(crate) fn succeeded(self) {
-        *self.back_off.failing.lock() = None;
+        self.attempt.succeeded();
     }
 
     pub(crate) fn failed(self) {
-        let BackOff {
-            first,
-            most,
-            failing,
-            ..
-        } = self.back_off;
-        let mut failing = failing.lock();
-        let delay = match &*failing {
-            // Those that were on their way together are one failure.
-            Some(known) if self.turn.is_none() => known.delay,
-            Some(known) => known.delay.saturating_mul(2).min(*most),
-            None => *first,
-        };
-        *failing = Some(Failing {
-            delay,
-            until: Instant::now() + delay,
-        });
+        self.attempt.failed();
     }
 }
 
@@ -94,6 +63,7 @@ impl Attempt<'_> {
 mod tests {
     use super::*;
     use std::sync::Arc;
+    use tokio::time::Instant;
 
     const FIRST: Duration = Duration::from_millis(50);
 

@@ -53,7 +53,7 @@ impl Stages {
             into.acquire(self.acquire);
         }
         let dial = &self.dial;
-        let stages = [
+        into.durations([
             ("dns", dial.dns),
             ("connect", dial.connect),
             ("tls", dial.tls),
@@ -61,13 +61,8 @@ impl Stages {
             ("prepare", self.prepare),
             ("first_row", self.first_row),
             ("all_rows", self.all_rows),
-        ];
-        for (name, taken) in stages {
-            if let Some(taken) = taken {
-                into.duration(name, taken);
-            }
-        }
-        let counts = [
+        ]);
+        into.counts([
             ("statements", u64::from(self.statements)),
             ("rows", self.rows),
             ("rows_affected", self.affected),
@@ -77,12 +72,7 @@ impl Stages {
             ("connections_reused", u64::from(self.reused)),
             ("retries", u64::from(self.retries)),
             ("syn_retries", u64::from(dial.syn_retries)),
-        ];
-        for (name, by) in counts {
-            if by > 0 {
-                into.count(name, by);
-            }
-        }
+        ]);
         if let Some(at) = self.received {
             into.received(at);
         }

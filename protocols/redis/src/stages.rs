@@ -43,19 +43,14 @@ impl Stages {
     pub(crate) fn details(&self, into: &mut Details<'_>) {
         into.acquire(self.acquire);
         let dial = &self.dial;
-        let stages = [
+        into.durations([
             ("dns", dial.dns),
             ("connect", dial.connect),
             ("tls", dial.tls),
             ("setup", self.setup),
             ("reply", self.reply),
-        ];
-        for (name, taken) in stages {
-            if let Some(taken) = taken {
-                into.duration(name, taken);
-            }
-        }
-        let counts = [
+        ]);
+        into.counts([
             ("bytes", self.bytes),
             ("nils", self.nils),
             ("connections_opened", u64::from(self.opened)),
@@ -64,12 +59,7 @@ impl Stages {
             ("asked", u64::from(self.asked)),
             ("scripts_loaded", u64::from(self.scripts_loaded)),
             ("syn_retries", u64::from(dial.syn_retries)),
-        ];
-        for (name, by) in counts {
-            if by > 0 {
-                into.count(name, by);
-            }
-        }
+        ]);
         if let Some(at) = self.received {
             into.received(at);
         }

@@ -11,6 +11,8 @@ const SET_UP: Duration = Duration::from_secs(10);
 const SET_UP_EACH: Duration = Duration::from_millis(10);
 /// How long the target may take to accept a connection after the drain.
 pub(crate) const HEALTH: Duration = Duration::from_secs(5);
+/// How many no-ops tell the round trip.
+pub(crate) const PROBES: usize = 25;
 
 /// The certificates to trust; `None` for those of this machine.
 pub(crate) fn tls(ca: Option<&Path>, accepts_any: bool) -> Result<Option<Tls>, String> {
@@ -33,6 +35,15 @@ pub(crate) enum ConnectionsArg {
 }
 
 impl ConnectionsArg {
+    /// How connections come about, where `per_request` is `--connect-per-request`.
+    pub(crate) fn connecting(self, per_request: bool) -> Connecting {
+        match (per_request, self) {
+            (true, _) => Connecting::PerRequest,
+            (false, ConnectionsArg::PerInFlight) => Connecting::PerInFlight,
+            (false, ConnectionsArg::Fixed(size)) => Connecting::Pool(size),
+        }
+    }
+
     /// Each thread needs a connection of its own.
     pub(crate) fn check(self, threads: usize) -> Result<(), String> {
         match self {

@@ -8,7 +8,7 @@ pub(crate) use args::HttpArgs;
 pub(crate) use mix::{HttpKind, HttpMix, read as read_mix};
 
 use crate::arrivals::Replay;
-use crate::connections::{ConnectionsArg, HEALTH};
+use crate::connections::{HEALTH, PROBES};
 use crate::exit::Failure;
 use crate::kinds;
 use crate::protocol::{Connecting, Protocol, share};
@@ -22,9 +22,6 @@ use openloop_sched::Ticket;
 use requests::{CallError, Requests};
 use std::future::Future;
 use std::sync::Arc;
-
-/// How many no-ops tell the round trip.
-const PROBES: usize = 25;
 
 /// An HTTP service, and what is asked of it.
 #[derive(Debug)]
@@ -164,14 +161,8 @@ impl Protocol for HttpLoad {
     }
 
     fn connecting(&self) -> Connecting {
-        match (
-            self.arguments.connect_per_request,
-            self.arguments.connections,
-        ) {
-            (true, _) => Connecting::PerRequest,
-            (false, ConnectionsArg::PerInFlight) => Connecting::PerInFlight,
-            (false, ConnectionsArg::Fixed(size)) => Connecting::Pool(size),
-        }
+        let per_request = self.arguments.connect_per_request;
+        self.arguments.connections.connecting(per_request)
     }
 
     async fn connect(self: Arc<Self>, shard: ShardOf) -> Result<impl Work, Failure> {

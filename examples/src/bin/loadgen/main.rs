@@ -92,6 +92,7 @@ fn load(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
         #[cfg(feature = "redis")]
         Command::Redis(mut arguments) => {
             problem::apply(&mut arguments.load, has_seed)?;
+            arguments.fill();
             let replay = plan::replay(&arguments.load)?;
             let protocol = redis::RedisLoad::new(&arguments, replay.as_ref())?;
             runtime()?.block_on(run::run(protocol, &arguments.load, replay))

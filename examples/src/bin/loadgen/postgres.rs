@@ -9,7 +9,7 @@ pub(crate) use args::PostgresArgs;
 
 use crate::arrivals::Replay;
 use crate::command::without_password;
-use crate::connections::{ConnectionsArg, HEALTH};
+use crate::connections::{HEALTH, PROBES};
 use crate::exit::Failure;
 use crate::kinds;
 use crate::protocol::{Connecting, Observed, Protocol, share, steady};
@@ -22,9 +22,6 @@ use openloop_sched::Ticket;
 use requests::Requests;
 use std::future::Future;
 use std::sync::Arc;
-
-/// How many no-ops tell the round trip.
-const PROBES: usize = 25;
 
 /// A PostgreSQL server, and what is asked of it.
 #[derive(Debug)]
@@ -151,12 +148,8 @@ impl Protocol for PostgresLoad {
     }
 
     fn connecting(&self) -> Connecting {
-        let arguments = &self.arguments;
-        match (arguments.connect_per_request, arguments.connections) {
-            (true, _) => Connecting::PerRequest,
-            (false, ConnectionsArg::PerInFlight) => Connecting::PerInFlight,
-            (false, ConnectionsArg::Fixed(size)) => Connecting::Pool(size),
-        }
+        let per_request = self.arguments.connect_per_request;
+        self.arguments.connections.connecting(per_request)
     }
 
     async fn connect(self: Arc<Self>, shard: ShardOf) -> Result<impl Work, Failure> {

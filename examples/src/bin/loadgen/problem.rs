@@ -6,9 +6,9 @@ use crate::exit::{Failure, Status};
 use crate::output;
 use openloop_experiment::Lifecycle;
 use openloop_experiment::problem::{self, ProblemStatement};
-use openloop_workload::Values;
 use openloop_workload::values::Source;
-use std::path::Path;
+use openloop_workload::{Keys, Values};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// `loadgen problem`.
@@ -21,6 +21,37 @@ pub(crate) fn print(arguments: ProblemArgs) -> Result<Status, Failure> {
     output::write_to(Path::new("-"), |out| out.write_all(text.as_bytes()))
         .map_err(Failure::Machine)?;
     Ok(Status::Pass)
+}
+
+/// Puts what the problem says of the requests in the place of what the flags of a protocol leave open: the mix, which
+/// lies beside the file, where the flags ask for nothing else, and the keys, where the request has a place for one.
+pub(crate) fn fill_requests(
+    load: &LoadArgs,
+    takes_mix: bool,
+    has_key: bool,
+    mix: &mut Option<PathBuf>,
+    keys: &mut Option<Keys>,
+) {
+    let experiment = &load.experiment;
+    let (Some(statement), Some(file)) = (&experiment.statement, &experiment.problem) else {
+        return;
+    };
+    let said = &statement.workload;
+    if takes_mix && mix.is_none() {
+        let folder = file.parent().unwrap_or(Path::new(""));
+        *mix = said.mix.as_ref().map(|mix| folder.join(mix));
+    }
+    // The kinds of a mix have keys of their own.
+    let Some(said) = said.keys.filter(|_| mix.is_none()) else {
+        return;
+    };
+    if has_key {
+        keys.get_or_insert(said);
+    } else if !load.output.quiet {
+        output::complain(format_args!(
+            "workload.keys is {said}, and {{key}} stands nowhere in the request: all requests are the same"
+        ));
+    }
 }
 
 /// Reads the file of `--problem`, if there is one, and puts what it says in the place of every flag that was not given.

@@ -10,14 +10,14 @@ pub(crate) use mix::{RedisMix, read as read_mix};
 
 use crate::arrivals::Replay;
 use crate::command::without_password;
-use crate::connections::{ConnectionsArg, HEALTH};
+use crate::connections::{HEALTH, PROBES};
 use crate::exit::Failure;
 use crate::kinds;
 use crate::protocol::{Connecting, Protocol, share};
 use openloop_experiment::drive::ShardOf;
-use openloop_experiment::{Work, labelled};
+use openloop_experiment::{Rtt, Work, labelled};
 use openloop_measurer::{Kind, Operation};
-use openloop_redis::{BuildError, Connections, Redis, RedisError};
+use openloop_redis::{BuildError, Connections, Redis, RedisError, Request};
 use openloop_sched::Ticket;
 use requests::{CallError, Requests};
 use std::future::Future;
@@ -140,14 +140,8 @@ impl Protocol for RedisLoad {
     }
 
     fn connecting(&self) -> Connecting {
-        match (
-            self.arguments.connect_per_request,
-            self.arguments.connections,
-        ) {
-            (true, _) => Connecting::PerRequest,
-            (false, ConnectionsArg::PerInFlight) => Connecting::PerInFlight,
-            (false, ConnectionsArg::Fixed(size)) => Connecting::Pool(size),
-        }
+        let per_request = self.arguments.connect_per_request;
+        self.arguments.connections.connecting(per_request)
     }
 
     async fn connect(self: Arc<Self>, shard: ShardOf) -> Result<impl Work, Failure> {
@@ -169,6 +163,21 @@ impl Protocol for RedisLoad {
         };
         let kind = move |ticket: Ticket| self.kind(ticket.seq).map(Kind::new);
         Ok(labelled(work, kind))
+    }
+
+    /// `PING`; a cluster has no one server to ask.
+    async fn round_trip(self: Arc<Self>) -> Option<Rtt> {
+        if self.arguments.cluster {
+            return None;
+        }
+        let client = self.client(Connections::pool(1)).ok()?;
+        let ping = Request::command(["PING"]).ok()?;
+        let probe = async {
+            client.prepare().await.ok()?;
+            let once = async || client.call(ping.clone()).await.map(drop);
+            Rtt::probe(PROBES, once).await.ok()
+        };
+        tokio::time::timeout(HEALTH, probe).await.ok()?
     }
 
     fn health(self: Arc<Self>) -> impl Future<Output = Result<(), String>> + Send {

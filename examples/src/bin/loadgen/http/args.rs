@@ -3,7 +3,7 @@
 use super::HttpMix;
 use crate::cli::LoadArgs;
 use crate::connections::ConnectionsArg;
-use crate::output;
+use crate::problem;
 use clap::Args;
 use openloop_http::Tls;
 use openloop_workload::traces::Trace;
@@ -78,30 +78,12 @@ fn header(text: &str) -> Result<(String, String), String> {
 }
 
 impl HttpArgs {
-    /// Puts what the problem says of the workload in the place of what the flags do not say.
+    /// Puts what the problem says of the requests in the place of what the flags do not say.
     pub(crate) fn fill(&mut self) {
-        let experiment = &self.load.experiment;
-        let (Some(statement), Some(file)) = (&experiment.statement, &experiment.problem) else {
-            return;
-        };
-        let said = statement.workload.clone();
-        if self.mix.is_none() && self.keys.is_none() {
-            // The mix lies beside the file.
-            let folder = file.parent().unwrap_or(Path::new(""));
-            self.mix = said.mix.map(|mix| folder.join(mix));
-        }
-        let is_used = self.texts().any(|text| Template::new(text).has_key());
-        match (said.keys, is_used) {
-            (Some(keys), true) if self.mix.is_none() => {
-                self.keys.get_or_insert(keys);
-            }
-            (Some(keys), false) if self.mix.is_none() && !self.load.output.quiet => {
-                output::complain(format_args!(
-                    "workload.keys is {keys}, and {{key}} stands nowhere in the request: all requests are the same"
-                ));
-            }
-            _ => {}
-        }
+        let takes_mix = self.keys.is_none();
+        let has_key = self.texts().any(|text| Template::new(text).has_key());
+        let (mix, keys) = (&mut self.mix, &mut self.keys);
+        problem::fill_requests(&self.load, takes_mix, has_key, mix, keys);
     }
 
     /// The kinds of request, if there are several; `trace` has a row for each request.

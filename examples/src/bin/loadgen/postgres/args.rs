@@ -2,10 +2,11 @@
 
 use crate::cli::LoadArgs;
 use crate::connections::ConnectionsArg;
+use crate::problem;
 use clap::Args;
 use openloop_postgres::Tls;
 use openloop_workload::Keys;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What is asked of a PostgreSQL server, and over which connections.
 #[derive(Clone, Debug, Args)]
@@ -85,22 +86,12 @@ pub(crate) const NO_TRANSACTION: &str =
     "a transaction cannot share its connection: leave out --pipeline, or give one query alone";
 
 impl PostgresArgs {
-    /// Puts what the problem says of the workload in the place of what the flags do not say.
+    /// Puts what the problem says of the requests in the place of what the flags do not say.
     pub(crate) fn fill(&mut self) {
-        let experiment = &self.load.experiment;
-        let (Some(statement), Some(file)) = (&experiment.statement, &experiment.problem) else {
-            return;
-        };
-        let said = statement.workload.clone();
-        if self.query.is_empty() && self.mix.is_none() {
-            // The mix lies beside the file.
-            let folder = file.parent().unwrap_or(Path::new(""));
-            self.mix = said.mix.map(|mix| folder.join(mix));
-        }
-        let is_used = self.query.iter().any(|query| query.contains("{key}"));
-        if let (Some(keys), true) = (said.keys, is_used) {
-            self.keys.get_or_insert(keys);
-        }
+        let takes_mix = self.query.is_empty();
+        let has_key = self.query.iter().any(|query| query.contains("{key}"));
+        let (mix, keys) = (&mut self.mix, &mut self.keys);
+        problem::fill_requests(&self.load, takes_mix, has_key, mix, keys);
     }
 
     /// The certificates to trust; `None` for those of this machine.

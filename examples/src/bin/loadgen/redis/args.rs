@@ -3,10 +3,11 @@
 use super::RedisMix;
 use crate::cli::LoadArgs;
 use crate::connections::ConnectionsArg;
+use crate::problem;
 use clap::Args;
 use openloop_redis::{Script, Tls};
-use openloop_workload::Keys;
 use openloop_workload::traces::Trace;
+use openloop_workload::{Keys, Template};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -20,7 +21,7 @@ pub(crate) struct RedisArgs {
     /// {value:SIZE} is random text of that many bytes, a number or a law such as lognormal:mean=200,cv=1,max=65536
     #[arg(
         long,
-        required_unless_present = "mix",
+        required_unless_present_any = ["mix", "problem"],
         allow_hyphen_values = true,
         help_heading = "Request"
     )]
@@ -110,6 +111,17 @@ impl FromStr for Depth {
 }
 
 impl RedisArgs {
+    /// Puts what the problem says of the requests in the place of what the flags do not say.
+    pub(crate) fn fill(&mut self) {
+        let takes_mix = self.command.is_none();
+        let has_key = self
+            .command
+            .iter()
+            .any(|command| Template::new(command).has_key());
+        let (mix, keys) = (&mut self.mix, &mut self.keys);
+        problem::fill_requests(&self.load, takes_mix, has_key, mix, keys);
+    }
+
     /// The kinds of request, if there are several; `trace` has a row for each request.
     pub(crate) fn mix(&self, trace: Option<&Trace>) -> Result<Option<RedisMix>, String> {
         let read = |file| super::read_mix(file, trace);
@@ -130,6 +142,9 @@ impl RedisArgs {
 
     /// What the flags must be together.
     pub(crate) fn check(&self) -> Result<(), String> {
+        if self.command.is_none() && self.mix.is_none() {
+            return Err("what is asked is not said: give --command, or --mix FILE".to_owned());
+        }
         if !self.connect_per_request {
             self.connections.check(self.load.schedule.threads)?;
         }
