@@ -55,6 +55,11 @@ impl Connection {
         self.driver.0.is_some()
     }
 
+    /// The same, as far as it is known without reading.
+    pub(crate) fn was_open(&self) -> bool {
+        self.driver.0.is_some()
+    }
+
     /// Sends a request and waits for the whole of its reply. A future that is dropped leaves a connection that must not
     /// be used again: the reply would come to another request.
     pub(crate) async fn exchange(
@@ -71,16 +76,20 @@ impl Connection {
             stamps,
         } = self;
         let mut answer = pin!(send(sender, commands));
-        let answered = poll_fn(|cx| {
-            relay.poll(waker, cx, |cx| {
-                if let Poll::Ready(answered) = answer.as_mut().poll(cx) {
-                    return Poll::Ready(answered);
-                }
-                driver.advance(cx);
-                answer.as_mut().poll(cx)
-            })
-        })
-        .await;
+        // The first poll hands the request over; from then on the driver is what moves, and the answer follows it.
+        let handed_over = relay.quietly(|| answer.as_mut().poll(&mut Context::from_waker(waker)));
+        let answered = match handed_over {
+            Poll::Ready(answered) => answered,
+            Poll::Pending => {
+                poll_fn(|cx| {
+                    relay.poll(waker, cx, |cx| {
+                        driver.advance(cx);
+                        answer.as_mut().poll(cx)
+                    })
+                })
+                .await
+            }
+        };
         let end = Instant::now();
         *stages.reply.get_or_insert_default() += end - started;
         stages.received = stamps.last(end).filter(|at| *at >= started);
@@ -91,7 +100,7 @@ impl Connection {
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection")
-            .field("is_open", &self.driver.0.is_some())
+            .field("was_open", &self.was_open())
             .finish_non_exhaustive()
     }
 }

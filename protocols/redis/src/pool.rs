@@ -102,7 +102,7 @@ impl Exclusive {
         if is_open {
             self.opener.dialer().counts().count_reuse();
         }
-        if self.keep && connection.is_open() {
+        if self.keep && connection.was_open() {
             lease.put(connection);
         }
         Ok(value)
