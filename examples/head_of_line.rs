@@ -1,6 +1,6 @@
 //! Why do fast requests become slow? One worker, and one request in ten that takes twenty times as long.
 //!
-//! `cargo run --release -p openloop-examples --example head_of_line` (11 s; `-- --quick` for less)
+//! `cargo run --release -p openloop-examples --example head_of_line` (31 s; `-- --quick` for less)
 #![allow(clippy::print_stdout, reason = "a program talks to people")]
 
 use openloop_capacity::{MG1, Queue, utilisation};
@@ -27,15 +27,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "one worker, first come first served, {RATE} requests a second at random instants for {length:?};"
     );
-    println!("three services side by side, each busy for the same share of the time\n");
-    let rows = tokio::try_join!(
-        measure(Service::fixed(Duration::from_secs_f64(mean)), length),
-        measure(
-            Service::exponential(Duration::from_secs_f64(mean), 7),
-            length
-        ),
-        measure(Service::bimodal(FAST, SLOW, SLOW_SHARE, 7), length),
-    )?;
+    println!("three services one after the other, each busy for the same share of the time\n");
+    let services = [
+        Service::fixed(Duration::from_secs_f64(mean)),
+        Service::exponential(Duration::from_secs_f64(mean), 7),
+        Service::bimodal(FAST, SLOW, SLOW_SHARE, 7),
+    ];
+    let mut rows = Vec::new();
+    for service in services {
+        rows.push(measure(service, length).await?);
+    }
     let models = [
         ("all alike", MG1::new(RATE, mean, 0.0)?),
         ("exponential", MG1::new(RATE, mean, 1.0)?),
@@ -55,7 +56,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
         "within"
     );
     let ms = |seconds: f64| format!("{:.2} ms", seconds * 1e3);
-    let rows = [rows.0, rows.1, rows.2];
     for ((name, model), measured) in models.iter().zip(&rows) {
         println!(
             "{name:<22}{:>5.0} %{:>8.2}{:>14.2}{:>17}{:>17}{:>10}{}",
