@@ -113,5 +113,5 @@ pub use rate::{Rate, RateError};
 pub use recorded::{Recorded, RecordedError};
 pub use schedule::Schedule;
 pub use seed::stream;
-pub use shard::ShardError;
+pub use shard::{Shard, ShardError};
 pub use ticket::{Due, Ticket};

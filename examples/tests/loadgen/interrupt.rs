@@ -1,4 +1,4 @@
-//! Ctrl-C.
+//! Ctrl-C, and the signal of a scheduler that ends a job.
 
 use crate::*;
 use rustix::process::{Pid, Signal, kill_process};
@@ -25,6 +25,11 @@ fn ctrl_c(child: &Child) {
     let id = i32::try_from(child.id()).unwrap();
     // It may have ended meanwhile.
     let _ = kill_process(Pid::from_raw(id).unwrap(), Signal::INT);
+}
+
+fn terminate(child: &Child) {
+    let id = i32::try_from(child.id()).unwrap();
+    let _ = kill_process(Pid::from_raw(id).unwrap(), Signal::TERM);
 }
 
 fn start(url: &str, flags: &str) -> Child {
@@ -78,4 +83,18 @@ fn the_second_ends_the_drain() {
     assert_balances(&report);
     assert_eq!(report["interrupted"], true);
     assert!(report["arrivals"]["abandoned"].as_u64() > Some(5));
+}
+
+#[test]
+fn a_scheduler_that_ends_the_job_gets_the_report_as_well() {
+    let server = server().start().unwrap();
+    let flags = "--rate 100 --ramp-up 0s --warm-up 0s --steady 300s --cooldown 0s --json -";
+    let child = start(&server.url("/"), flags);
+    until(|| server.served() > 20);
+    terminate(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_status(&output, 130);
+    let report = report(&output);
+    assert_balances(&report);
+    assert_eq!(report["interrupted"], true);
 }

@@ -19,6 +19,7 @@ mod refusals;
 mod reports;
 mod runs;
 mod sample;
+mod shards;
 mod traces;
 mod verdicts;
 

@@ -7,11 +7,11 @@ pub use builder::PlanBuilder;
 use crate::{InFlight, OnFailure, Target, Timeout};
 use builder::Source;
 use openloop_measurer::{Kinds, Layout};
-use openloop_sched::{Precision, Preview, Profile, Rate, Recorded, Schedule};
+use openloop_sched::{Precision, Preview, Profile, Rate, Recorded, Schedule, Shard};
 use openloop_workload::named;
 use openloop_workload::sessions::Sessions;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// How long the generator goes on releasing arrivals that are overdue at the end of the plan.
 pub(crate) const GRACE: Duration = Duration::from_secs(1);
@@ -43,6 +43,8 @@ pub struct Plan {
     kinds: Kinds,
     target: Target,
     seed: u64,
+    shard: Shard,
+    start_at: Option<SystemTime>,
     /// Counted when first asked for.
     preview: Arc<OnceLock<Option<Preview>>>,
 }
@@ -125,7 +127,7 @@ impl Plan {
         &self.load
     }
 
-    /// The schedule: of all arrivals of an open loop or, partly open, of all sessions.
+    /// The schedule: of all arrivals of an open loop or, partly open, of all sessions; of a [shard](Plan::shard), of its own.
     #[must_use]
     pub fn schedule(&self) -> Option<&Schedule> {
         match &self.load {
@@ -171,6 +173,18 @@ impl Plan {
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// Which part of the schedule this process sends; [`Shard::WHOLE`] where it is alone.
+    #[must_use]
+    pub fn shard(&self) -> Shard {
+        self.shard
+    }
+
+    /// When it begins by the wall clock, where that has been agreed on.
+    #[must_use]
+    pub fn start_at(&self) -> Option<SystemTime> {
+        self.start_at
     }
 
     /// A number that no plan of another seed has, to put into each request where a cache of the service would

@@ -1,7 +1,7 @@
 //! Why a plan cannot be run.
 
 use openloop_measurer::{KindsError, LayoutError};
-use openloop_sched::ProfileError;
+use openloop_sched::{ProfileError, ShardError};
 use std::time::Duration;
 
 /// Why a plan cannot be run.
@@ -28,6 +28,14 @@ pub enum PlanError {
     /// A profile that cannot be.
     #[error(transparent)]
     Profile(#[from] ProfileError),
+    /// A shard that cannot be.
+    #[error(transparent)]
+    Shard(#[from] ShardError),
+    /// A shard of users.
+    #[error(
+        "a closed loop has no schedule to share: give each process users and a seed of its own, and merge the reports as runs"
+    )]
+    ShardOfClosedLoop,
     /// A limit of zero in flight.
     #[error("a limit of 0 in flight lets nothing through: give at least 1, or no limit")]
     NothingInFlight,

@@ -7,10 +7,10 @@ use crate::schema::{
 };
 use openloop_experiment::problem::{Observed, ProblemStatement};
 use openloop_experiment::sweep::Curve;
-use openloop_experiment::{Judgement, Run, resilience};
+use openloop_experiment::{Judgement, Plan, Run, resilience};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// The report of a run: everything that is shown, written, compared and merged.
 ///
@@ -137,6 +137,25 @@ pub struct Report {
     pub seed: u64,
 }
 
+/// An instant as text; a clock that is set before 1970, or beyond what a date has room for, has none.
+fn wall_clock(at: SystemTime) -> Option<String> {
+    let since_epoch = at.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    (since_epoch < YEAR_9999).then(|| humantime::format_rfc3339_millis(at).to_string())
+}
+
+/// 8029 years of 365 days.
+const YEAR_9999: Duration = Duration::from_secs(8029 * 365 * 86_400);
+
+/// Which part of a run it is, where processes share one.
+fn shard(plan: &Plan) -> Option<Shard> {
+    let shard = plan.shard();
+    (shard.count() > 1).then(|| Shard {
+        index: shard.index(),
+        count: shard.count(),
+        start_at: plan.start_at().and_then(wall_clock),
+    })
+}
+
 impl Report {
     /// The report of `run`.
     ///
@@ -158,7 +177,7 @@ impl Report {
             command: None,
             rehearsal: None,
             started_at: None,
-            shard: None,
+            shard: shard(run.plan()),
             merged: None,
             loop_kind: run.loop_kind().name().to_owned(),
             asked_rate: run.asked_per_second().and_then(finite),
@@ -282,18 +301,19 @@ impl Report {
     /// The same with the instant at which the run began, by the wall clock.
     #[must_use]
     pub fn with_started_at(mut self, at: SystemTime) -> Self {
-        // A clock that is set before 1970 has no text.
-        self.started_at = at
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .is_ok()
-            .then(|| humantime::format_rfc3339_millis(at).to_string());
+        self.started_at = wall_clock(at);
         self
     }
 
     /// The same as part `index`, from 0, of a run that `count` processes share.
     #[must_use]
     pub fn with_shard(mut self, index: u64, count: u64) -> Self {
-        self.shard = Some(Shard { index, count });
+        let start_at = self.shard.and_then(|shard| shard.start_at);
+        self.shard = Some(Shard {
+            index,
+            count,
+            start_at,
+        });
         self
     }
 

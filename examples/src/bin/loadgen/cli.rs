@@ -18,10 +18,10 @@ use crate::report::ReportArgs;
 use crate::sample::SampleArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use openloop_experiment::{OnFailure, Slo, TimeoutFrom, Validity};
-use openloop_sched::{Bursts, Precision, Profile, Rate, parse_duration};
+use openloop_sched::{Bursts, Precision, Profile, Rate, Shard, parse_duration};
 use openloop_workload::values::Source;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Loads a service and says what its users would have waited.
 ///
@@ -168,6 +168,38 @@ pub(crate) struct ScheduleArgs {
     /// Threads that send, each with its share of the requests and of the connections
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) threads: usize,
+
+    /// Sends one shard of the requests; the other processes of the run, on this machine or on others, send the others.
+    /// env: which one is read from Slurm, mpirun or an indexed Job of Kubernetes; or index and count by hand, from 0:
+    /// 0/4. Rates are those of all together
+    #[arg(long, value_name = "env|K/N", value_parser = shard, requires = "start_at", conflicts_with = "closed")]
+    pub(crate) shard: Option<Shard>,
+
+    /// Begins at this instant (RFC 3339), once everything is set up: the same for all shards, whose clocks must agree:
+    /// 2027-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = start_at)]
+    pub(crate) start_at: Option<SystemTime>,
+}
+
+fn shard(text: &str) -> Result<Shard, String> {
+    let shard = match text {
+        "env" => Shard::from_env(),
+        text => text.parse(),
+    };
+    shard.map_err(|error| error.to_string())
+}
+
+fn start_at(text: &str) -> Result<SystemTime, String> {
+    let at: jiff::Timestamp = text.parse().map_err(|error| {
+        format!("no instant of RFC 3339, such as 2027-01-31T12:00:00Z: {error}")
+    })?;
+    let at = SystemTime::from(at);
+    match SystemTime::now().duration_since(at) {
+        Ok(past) if !past.is_zero() => Err(format!(
+            "it was {past:.1?} ago: give an instant to come, by which all shards are set up"
+        )),
+        _ => Ok(at),
+    }
 }
 
 /// `--on-failure`.

@@ -1,10 +1,11 @@
-//! Ctrl-C, over all runs of an experiment.
+//! Ctrl-C and SIGTERM, over all runs of an experiment.
 
 use openloop_experiment::drive::Stop;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::JoinHandle;
 
-/// Stops the run in progress on the first Ctrl-C, and aborts its drain on the second.
+/// Stops the run in progress on the first signal, of Ctrl-C or of a scheduler that ends the job, and aborts its drain on
+/// the second.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interrupt(Arc<Mutex<State>>);
 
@@ -27,7 +28,7 @@ impl Interrupt {
         if state.listening.is_none() {
             let interrupt = self.clone();
             state.listening = Some(tokio::spawn(async move {
-                while tokio::signal::ctrl_c().await.is_ok() {
+                while signal().await.is_ok() {
                     interrupt.press();
                 }
             }));
@@ -44,3 +45,17 @@ impl Interrupt {
         }
     }
 }
+
+/// The next signal to end.
+#[cfg(unix)]
+async fn signal() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        pressed = tokio::signal::ctrl_c() => pressed,
+        _ = terminate.recv() => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+use tokio::signal::ctrl_c as signal;

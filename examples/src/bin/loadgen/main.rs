@@ -48,7 +48,7 @@ mod trial;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
-use cli::{Cli, Command};
+use cli::{Cli, Command, LoadArgs};
 use exit::{Failure, Status};
 use std::process::ExitCode;
 use tokio::runtime::Runtime;
@@ -71,7 +71,7 @@ fn load(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
     match cli.command {
         #[cfg(feature = "http")]
         Command::Http(mut arguments) => {
-            problem::apply(&mut arguments.load, has_seed)?;
+            complete(&mut arguments.load, has_seed)?;
             arguments.fill();
             let replay = plan::replay(&arguments.load)?;
             let protocol = http::HttpLoad::new(&arguments, replay.as_ref())?;
@@ -79,7 +79,7 @@ fn load(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
         }
         #[cfg(feature = "postgres")]
         Command::Postgres(mut arguments) => {
-            problem::apply(&mut arguments.load, has_seed)?;
+            complete(&mut arguments.load, has_seed)?;
             arguments.fill();
             let replay = plan::replay(&arguments.load)?;
             let protocol = postgres::PostgresLoad::new(&arguments, replay.as_ref())?;
@@ -91,13 +91,22 @@ fn load(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
         Command::Sample(arguments) => sample::run(&arguments),
         #[cfg(feature = "redis")]
         Command::Redis(mut arguments) => {
-            problem::apply(&mut arguments.load, has_seed)?;
+            complete(&mut arguments.load, has_seed)?;
             arguments.fill();
             let replay = plan::replay(&arguments.load)?;
             let protocol = redis::RedisLoad::new(&arguments, replay.as_ref())?;
             runtime()?.block_on(run::run(protocol, &arguments.load, replay))
         }
     }
+}
+
+/// Takes over what a problem file says, and what the shard is in the names of files.
+fn complete(load: &mut LoadArgs, has_seed: bool) -> Result<(), Failure> {
+    problem::apply(load, has_seed)?;
+    let Some(shard) = load.schedule.shard else {
+        return Ok(());
+    };
+    load.output.name_shard(shard).map_err(Failure::Usage)
 }
 
 /// For signals, progress and the health check; the load itself runs on threads of its own.

@@ -4,6 +4,7 @@ use crate::cli::OutputArgs;
 use openloop_experiment::Run;
 use openloop_report::hlog::write_log;
 use openloop_report::{ProgressTarget, Report, TextStyle};
+use openloop_sched::Shard;
 use std::fmt::Arguments;
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
@@ -33,6 +34,30 @@ impl OutputArgs {
     fn files(&self) -> impl Iterator<Item = &Path> {
         let files = [&self.json, &self.html, &self.hlog, &self.markdown];
         files.into_iter().flatten().map(PathBuf::as_path)
+    }
+
+    /// Puts the index of a shard in the place of `{shard}` in the names of files.
+    ///
+    /// # Errors
+    /// Where all shards would write to the same file.
+    pub(crate) fn name_shard(&mut self, shard: Shard) -> Result<(), String> {
+        let files = [
+            &mut self.json,
+            &mut self.html,
+            &mut self.hlog,
+            &mut self.markdown,
+            &mut self.preview_arrivals,
+        ];
+        for file in files.into_iter().flatten() {
+            let name = file.to_string_lossy();
+            if !name.contains("{shard}") && shard.count() > 1 && !is_stdout(file) {
+                return Err(format!(
+                    "every shard would write to {name}: put {{shard}} into the name, which becomes its index"
+                ));
+            }
+            *file = PathBuf::from(name.replace("{shard}", &shard.index().to_string()));
+        }
+        Ok(())
     }
 
     /// Whether the text report is printed.

@@ -4,7 +4,7 @@ use crate::arrivals::{Replay, Source};
 use crate::cli::{LoadArgs, OnLimit, PhaseArgs, ScheduleArgs, SweepArg};
 use crate::exit::Failure;
 use crate::output;
-use openloop_experiment::{InFlight, Lifecycle, OnFailure, Plan, PlanBuilder};
+use openloop_experiment::{InFlight, Lifecycle, OnFailure, Plan, PlanBuilder, Slo};
 use openloop_workload::Values;
 use openloop_workload::sessions::Sessions;
 use openloop_workload::values::Fixed;
@@ -79,6 +79,14 @@ pub(crate) fn builder(load: &LoadArgs, replay: Option<Replay>) -> Result<PlanBui
     if let Some(bursts) = load.schedule.bursts {
         plan = plan.bursts(bursts);
     }
+    if let Some(shard) = load.schedule.shard {
+        refuse_several_runs(load, "--shard")?;
+        plan = plan.shard(shard);
+    }
+    if let Some(at) = load.schedule.start_at {
+        refuse_several_runs(load, "--start-at")?;
+        plan = plan.start_at(at);
+    }
     let limits = &load.limits;
     if let Some(limit) = limits.max_in_flight {
         plan = plan.in_flight(match limits.on_limit {
@@ -151,6 +159,32 @@ fn in_sessions(plan: PlanBuilder, schedule: &ScheduleArgs) -> Result<PlanBuilder
     let sessions = Sessions::new(steps, think).map_err(Failure::usage)?;
     let on_failure = schedule.on_failure.map_or(OnFailure::End, Into::into);
     Ok(plan.sessions(sessions).on_failure(on_failure))
+}
+
+/// One instant and one schedule are of one run.
+fn refuse_several_runs(load: &LoadArgs, flag: &str) -> Result<(), Failure> {
+    let experiment = &load.experiment;
+    for (given, other) in [
+        (experiment.sweep.is_some(), "--sweep"),
+        (experiment.overload.is_some(), "--overload"),
+        (
+            experiment.replicas.is_some_and(|replicas| replicas > 1),
+            "--replicas",
+        ),
+        (experiment.floor, "--floor"),
+        (experiment.rehearse, "--rehearse"),
+        (
+            load.verdict.slo.as_ref().is_some_and(Slo::needs_floor),
+            "an objective in multiples of S, for which the floor is measured first",
+        ),
+    ] {
+        if given {
+            return Err(Failure::Usage(format!(
+                "{flag} is for one run, and {other} makes several: leave one of them out"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn refuse_phases(load: &LoadArgs, what: &str) -> Result<(), Failure> {

@@ -2,6 +2,7 @@
 
 use openloop_sched::{PacerError, ShardError};
 use std::io;
+use std::time::Duration;
 
 /// Why there was no run. Nothing was sent, or what was sent has no report.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +36,16 @@ pub enum DriveError {
         /// What the factory said.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The instant at which the run should begin has passed.
+    #[error(
+        "the run should have begun {0:?} ago: give a later instant, by which every shard is set up"
+    )]
+    StartIsPast(Duration),
+    /// The instant at which the run should begin cannot be waited for.
+    #[error(
+        "the run should begin in {0:?}, which no clock of this machine reaches: give a nearer instant"
+    )]
+    StartIsTooFar(Duration),
     /// The factory of a shard's client panicked, or the runtime was shut down under the run.
     #[error("the run ended without a report: its driver panicked, or its runtime was shut down")]
     Died,

@@ -29,7 +29,7 @@ use std::future::{Future, IntoFuture};
 use std::ops::Add;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
@@ -37,6 +37,16 @@ pub(crate) use users::Users;
 
 /// How far ahead the start of a run lies, so that its first arrival is not late by construction.
 const LEAD: Duration = Duration::from_millis(5);
+
+/// An instant of the wall clock by the clock of this process.
+fn at_wall_clock(at: SystemTime) -> Result<Instant, DriveError> {
+    let (wall, now) = (SystemTime::now(), Instant::now());
+    let ahead = at
+        .duration_since(wall)
+        .map_err(|past| DriveError::StartIsPast(past.duration()))?;
+    now.checked_add(ahead)
+        .ok_or(DriveError::StartIsTooFar(ahead))
+}
 
 /// A run in progress. Await it for the [`Run`].
 ///
@@ -69,15 +79,17 @@ impl Monitor {
         }
     }
 
-    /// A recorder of a run that begins in a moment.
-    fn begin(&self) -> Recorder {
-        let start = Instant::now() + LEAD;
-        self.recorder
-            .get_or_init(|| {
-                let (layout, kinds) = (self.plan.layout().clone(), self.plan.kinds().clone());
-                Recorder::with_kinds(start, layout, kinds)
-            })
-            .clone()
+    /// A recorder of a run that begins in a moment, or at the instant that has been agreed on.
+    fn begin(&self) -> Result<Recorder, DriveError> {
+        let start = match self.plan.start_at() {
+            None => Instant::now() + LEAD,
+            Some(at) => at_wall_clock(at)?,
+        };
+        let begun = self.recorder.get_or_init(|| {
+            let (layout, kinds) = (self.plan.layout().clone(), self.plan.kinds().clone());
+            Recorder::with_kinds(start, layout, kinds)
+        });
+        Ok(begun.clone())
     }
 
     /// The plan that is run.
@@ -204,7 +216,7 @@ where
     let (plan, stop) = (&*monitor.plan, &monitor.stop);
     let before = Before::read();
     let simulated = clock_is_paused();
-    let recorder = monitor.begin();
+    let recorder = monitor.begin()?;
     let shared = Shared::new(work, recorder.clone(), plan.limits(), places(plan.limits()));
     let mut successors = Successors::of(plan, &recorder);
     let mut stats = match plan.load() {

@@ -137,8 +137,12 @@ where
         drop(ready);
         // Ends when every shard has said that it is ready, or has ended without.
         let all_ready = set_up.into_iter().count() == shards;
-        let recorder = all_ready.then(|| {
-            let recorder = monitor.begin();
+        let begun = all_ready.then(|| monitor.begin()).transpose();
+        let (begun, refused) = match begun {
+            Ok(begun) => (begun, None),
+            Err(error) => (None, Some(error)),
+        };
+        let recorder = begun.inspect(|recorder| {
             let places = places(plan.limits());
             let users = match plan.load() {
                 Load::Open { .. } | Load::PartlyOpen { .. } => None,
@@ -154,12 +158,11 @@ where
                     users: users.clone(),
                 });
             }
-            recorder
         });
         // Without a start, shards that wait for one end.
         drop(starters);
         let mut stats = Vec::with_capacity(shards);
-        let mut failure = None;
+        let mut failure = refused;
         for thread in threads {
             match thread.join().unwrap_or(Err(DriveError::Died)) {
                 Ok(shard) => stats.extend(shard),

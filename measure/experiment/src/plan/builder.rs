@@ -3,18 +3,18 @@
 use super::{Limits, Load, Plan};
 use crate::{InFlight, Lifecycle, OnFailure, PlanError, Step, Target, Timeout, TimeoutFrom};
 use openloop_measurer::{Kinds, Layout, Span};
-use openloop_sched::{Arrivals, Bursts, Precision, Profile, Rate, Recorded, Schedule};
+use openloop_sched::{Arrivals, Bursts, Precision, Profile, Rate, Recorded, Schedule, Shard};
 use openloop_workload::sessions::Sessions;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 const DRAIN: Duration = Duration::from_secs(10);
 
 /// Whether a window has so many arrivals on the average that there is no need to look for one.
-fn is_surely_met(schedule: &Schedule, window: Span) -> bool {
+fn is_surely_met(schedule: &Schedule, shard: Shard, window: Span) -> bool {
     schedule.profile().is_some_and(|profile| {
         let until = |at| profile.integral(at).as_arrivals();
-        until(window.to) - until(window.from) > 1000.0
+        (until(window.to) - until(window.from)) / shard.count() as f64 > 1000.0
     })
 }
 
@@ -45,6 +45,8 @@ pub struct PlanBuilder {
     kinds: Vec<String>,
     target: Target,
     seed: u64,
+    shard: Shard,
+    start_at: Option<SystemTime>,
 }
 
 impl PlanBuilder {
@@ -65,6 +67,8 @@ impl PlanBuilder {
             kinds: Vec::new(),
             target: Target::Unknown,
             seed: 1,
+            shard: Shard::WHOLE,
+            start_at: None,
         }
     }
 
@@ -211,6 +215,24 @@ impl PlanBuilder {
         self
     }
 
+    /// Sends one shard of the schedule alone: the others are sent by other processes, on this machine or on others, each
+    /// with the same plan but for this. Rates in the plan and in its report are those of all together. They begin at one
+    /// instant by [`start_at`](PlanBuilder::start_at), and `Report::merge_shards` puts their reports together.
+    pub fn shard(mut self, shard: Shard) -> Self {
+        self.shard = shard;
+        self
+    }
+
+    /// Begins at this instant by the wall clock, to which the clocks of all machines of the run must be set; without it,
+    /// once everything is set up.
+    ///
+    /// Setting up comes before, so let it be some seconds away: a run that is not ready by then is refused, since it
+    /// would begin with arrivals that are late.
+    pub fn start_at(mut self, at: SystemTime) -> Self {
+        self.start_at = Some(at);
+        self
+    }
+
     /// The same plan for one user who thinks for so long between requests.
     pub(crate) fn alone(mut self, think: Duration, lifecycle: Lifecycle) -> Self {
         self.source = Source::Users(1);
@@ -247,7 +269,7 @@ impl PlanBuilder {
         let (load, layout) = self.load()?;
         let steady = layout.steady();
         if let Load::Open { schedule, .. } | Load::PartlyOpen { schedule, .. } = &load
-            && !is_surely_met(schedule, steady)
+            && !is_surely_met(schedule, self.shard, steady)
             && schedule.count_within(steady.from, steady.to) == 0
         {
             return Err(PlanError::NothingToMeasure(steady.length()));
@@ -273,6 +295,8 @@ impl PlanBuilder {
             kinds: Kinds::new(self.kinds)?,
             target: self.target,
             seed: self.seed,
+            shard: self.shard,
+            start_at: self.start_at,
             preview: Arc::default(),
         })
     }
@@ -289,6 +313,9 @@ impl PlanBuilder {
                 }
                 if self.arrivals.is_some() || self.bursts.is_some() {
                     return Err(PlanError::ScheduleOfClosedLoop);
+                }
+                if self.shard.count() > 1 {
+                    return Err(PlanError::ShardOfClosedLoop);
                 }
                 if self.sessions.is_some() {
                     return Err(PlanError::SessionsOfClosedLoop);
@@ -332,7 +359,8 @@ impl PlanBuilder {
         self.open(Schedule::new(profile, arrivals, self.seed), asked)
     }
 
-    fn open(&self, schedule: Schedule, asked: Option<Rate>) -> Result<Load, PlanError> {
+    fn open(&self, whole: Schedule, asked: Option<Rate>) -> Result<Load, PlanError> {
+        let schedule = whole.shard(self.shard.index(), self.shard.count())?;
         let precision = self.precision;
         let Some(sessions) = self.sessions.clone() else {
             return Ok(Load::Open {

@@ -104,10 +104,12 @@ impl Report {
     /// When one is missing or there twice, they are not of one run, or their histograms cannot be read.
     pub fn merge_shards(reports: &[Report]) -> Result<Report, MergeError> {
         let first = reports.first().ok_or(MergeError::None)?;
-        let count = first.shard.ok_or(MergeError::NotAShard)?.count;
+        let of = |report: &Report| report.shard.clone().ok_or(MergeError::NotAShard);
+        let agreed = of(first)?;
+        let count = agreed.count;
         let mut there = BTreeSet::new();
         for report in reports {
-            let shard = report.shard.ok_or(MergeError::NotAShard)?;
+            let shard = of(report)?;
             let layout = |report: &Report| -> Vec<(String, u64, u64)> {
                 let phases = report.phases.iter();
                 phases
@@ -116,6 +118,14 @@ impl Report {
             };
             for (what, is_same) in [
                 ("the number of shards", shard.count == count),
+                (
+                    "the instant of the start",
+                    shard.start_at == agreed.start_at,
+                ),
+                (
+                    "the problem statement",
+                    statement(report) == statement(first),
+                ),
                 ("the seed", report.seed == first.seed),
                 ("the rate asked for", report.asked_rate == first.asked_rate),
                 ("the length of a phase", layout(report) == layout(first)),
@@ -140,6 +150,11 @@ impl Report {
         }
         merge(reports, Of::Shards)
     }
+}
+
+/// The problem as it was stated, without what was found of it.
+fn statement(report: &Report) -> Option<&serde_json::Value> {
+    report.problem.as_ref().map(|problem| &problem.statement)
 }
 
 fn merge(reports: &[Report], of: Of) -> Result<Report, MergeError> {

@@ -122,7 +122,7 @@ impl Sessions {
 }
 
 /// Which part of a run a report is of, where several processes share one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Shard {
@@ -130,6 +130,9 @@ pub struct Shard {
     pub index: u64,
     /// How many there are.
     pub count: u64,
+    /// When all of them were to begin, by the wall clock (RFC 3339, UTC), where that was agreed on.
+    #[serde(default)]
+    pub start_at: Option<String>,
 }
 
 /// Of which reports a report was merged.

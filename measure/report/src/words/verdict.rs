@@ -141,7 +141,7 @@ pub(crate) fn load(report: &Report) -> String {
         load.push_str(&format!(" after {} of ramp-up and warm-up", length(lead)));
     }
     load.push_str(&format!("; seed {}", report.seed));
-    if let Some(shard) = report.shard {
+    if let Some(shard) = &report.shard {
         let (number, count) = (shard.index.saturating_add(1), shard.count);
         load.push_str(&format!("; shard {number} of {count}"));
     }

@@ -55,6 +55,12 @@ const COMPONENTS: &[Component] = &[
         "tests and examples of the Redis adapter",
     ),
     component(
+        "mpirun",
+        Source::Apt("openmpi-bin"),
+        When::Always,
+        "one run from several processes",
+    ),
+    component(
         "wrk",
         Source::Apt("wrk"),
         When::Full,
