@@ -164,9 +164,9 @@ struct Held<'a> {
 
 impl Held<'_> {
     fn put_back(mut self) {
-        if let Some((mut session, mut lease)) = self.inside.take()
+        if let Some((session, mut lease)) = self.inside.take()
             && self.sessions.keep
-            && session.is_alive()
+            && session.was_alive()
         {
             lease.put(session);
         }

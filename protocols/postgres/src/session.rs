@@ -41,9 +41,8 @@ impl Driving {
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_open = self.driving.driver.is_some();
         f.debug_struct("Session")
-            .field("is_open", &is_open)
+            .field("was_alive", &self.was_alive())
             .finish_non_exhaustive()
     }
 }
@@ -76,6 +75,11 @@ impl Session {
     pub(crate) fn is_alive(&mut self) -> bool {
         let mut cx = Context::from_waker(&self.waker);
         self.relay.quietly(|| self.driving.advance(&mut cx));
+        self.driving.driver.is_some()
+    }
+
+    /// The same, as far as it is known without reading.
+    pub(crate) fn was_alive(&self) -> bool {
         self.driving.driver.is_some()
     }
 
@@ -126,6 +130,13 @@ impl Drive<'_> {
     /// Polls the connection and its user in one task until the user is done.
     pub(crate) async fn until<F: Future>(self, user: F) -> F::Output {
         let mut user = pin!(user);
+        // The first poll hands the request over; from then on the driver is what moves, and the user follows it.
+        let handed_over = self
+            .relay
+            .quietly(|| user.as_mut().poll(&mut Context::from_waker(self.waker)));
+        if let Poll::Ready(done) = handed_over {
+            return done;
+        }
         poll_fn(|cx| {
             self.relay.poll(self.waker, cx, |cx| {
                 self.driving.advance(cx);
