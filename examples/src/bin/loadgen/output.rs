@@ -70,28 +70,35 @@ impl OutputArgs {
         writable(self.files())
     }
 
-    /// Writes everything that was asked for.
+    /// Writes everything that was asked for, as far as it can: one file that cannot be written costs none of the others,
+    /// and then the text is printed whatever was asked for.
     pub(crate) fn write(&self, report: &Report, runs: &[Run]) -> Result<(), String> {
-        if let Some(file) = &self.json {
-            write_to(file, |out| report.write_json(out))?;
-        }
-        if let Some(file) = &self.html {
-            write_to(file, |out| report.write_html(out))?;
-        }
-        if let Some(file) = &self.markdown {
-            write_to(file, |out| report.write_markdown(out))?;
-        }
-        for (index, run) in runs.iter().enumerate() {
-            // A log is of one run: those of the others have a number more in their names.
-            if let Some(file) = &self.hlog {
-                write_to(&numbered(file, index), |out| {
-                    write_log(run, Some(started_at(run)), out)
-                })?;
-            }
-        }
-        match self.has_text() {
+        let to = |file: &Option<PathBuf>, write: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
+            file.as_ref().map(|file| write_to(file, write))
+        };
+        let files = [
+            to(&self.json, &|out| report.write_json(out)),
+            to(&self.html, &|out| report.write_html(out)),
+            to(&self.markdown, &|out| report.write_markdown(out)),
+        ];
+        // A log is of one run: those of the others have a number more in their names.
+        let logs = runs.iter().enumerate().map(|(index, run)| {
+            let file = self.hlog.as_ref().map(|file| numbered(file, index));
+            to(&file, &|out| write_log(run, Some(started_at(run)), out))
+        });
+        let failures: Vec<String> = files
+            .into_iter()
+            .chain(logs)
+            .flatten()
+            .filter_map(Result::err)
+            .collect();
+        let text = match self.has_text() || !failures.is_empty() {
             true => write_to(Path::new("-"), |out| report.write_text(out, &style())),
             false => Ok(()),
+        };
+        match failures.is_empty() {
+            true => text,
+            false => Err(failures.join("; ")),
         }
     }
 }

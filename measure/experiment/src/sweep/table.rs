@@ -1,6 +1,6 @@
 //! A curve as a table.
 
-use super::capacity::PerSecond;
+use super::capacity::{Capacity, PerSecond};
 use super::curve::{CLIFF, Curve, KNEE};
 use super::point::Estimate;
 use crate::units::{Ns, Percent, Short};
@@ -71,7 +71,12 @@ impl fmt::Display for Curve {
         }
         if let Some(ratio) = self.ratio_in_use() {
             writeln!(f, "knee (p99 <= {KNEE}, {ratio} ratio): {}", self.knee())?;
-            writeln!(f, "cliff (p99 > {CLIFF}): beyond {}", self.cliff())?;
+            let cliff = self.cliff();
+            let beyond = match cliff {
+                Capacity::Found { .. } => "beyond ",
+                _ => "",
+            };
+            writeln!(f, "cliff (p99 > {CLIFF}): {beyond}{cliff}")?;
         }
         writeln!(f, "maximum: {}", self.max())?;
         for warning in self.warnings() {
