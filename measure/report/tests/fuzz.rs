@@ -8,7 +8,10 @@
 
 use openloop_report::hlog::{LogReader, LogSummary};
 use openloop_report::{Comparison, Report, TextStyle};
+use openloop_workload::traces::{Format, Trace};
+use openloop_workload::values::Empirical;
 use std::io;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Deterministic chance (xorshift64*).
@@ -195,6 +198,42 @@ fn json_reports() {
             use_up(&report);
         }
     });
+}
+
+/// Files of values and of traces, which `loadgen` reads.
+#[test]
+fn csv() {
+    let traces = ["azure", "bailian", "burstgpt", "mooncake", "plain"];
+    let mut seeds: Vec<Vec<u8>> = traces.iter().flat_map(|name| trace(name)).collect();
+    assert!(seeds.len() >= 4);
+    seeds.push(b"value,count\n# a comment\n 2 , 3 \n1\n1e1,2\n200\n".to_vec());
+    fuzz("csv", &seeds, |bytes| {
+        if let Ok(values) = Empirical::from_csv(bytes) {
+            assert!(values.total() > 0);
+        }
+        if let Ok(trace) = Trace::read(bytes) {
+            // Every line is a request, but for the names of columns and what stands between.
+            let is_plain = trace.format() == Format::Plain;
+            let is_request = |line: &&[u8]| {
+                let line = line.trim_ascii();
+                let is_comment = is_plain && line.starts_with(b"#");
+                !(line.is_empty() || is_comment)
+            };
+            let lines = bytes.split(|byte| *byte == b'\n').filter(is_request);
+            let (lines, requests) = (lines.count(), trace.requests().len());
+            assert!(
+                (lines - 1..=lines).contains(&requests),
+                "{requests} of {lines}"
+            );
+        }
+    });
+}
+
+/// A trace of the workload crate, whichever ending it has.
+fn trace(name: &str) -> Option<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workload/tests/data");
+    let read = |ending: &str| std::fs::read(folder.join(format!("{name}.{ending}"))).ok();
+    read("csv").or_else(|| read("jsonl"))
 }
 
 #[test]

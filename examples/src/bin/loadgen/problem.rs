@@ -96,6 +96,9 @@ fn as_overridden(mut statement: ProblemStatement, load: &LoadArgs) -> ProblemSta
             *field = said(flag);
         }
     }
+    if let Some(peak) = load.experiment.peak {
+        statement.load.peak = peak.to_string().parse().ok();
+    }
     let rate = load.schedule.rate;
     if rate != statement.load.rate.as_deref().copied() {
         statement.load.rate = rate.and_then(|rate| rate.to_string().parse().ok());
