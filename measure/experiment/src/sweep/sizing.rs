@@ -1,7 +1,6 @@
 //! From a curve of one node and a peak that is to come to a plan.
 
 use super::curve::Curve;
-use super::point::Point;
 use crate::series::Metric;
 use openloop_capacity::plan::Figures;
 use openloop_capacity::{CapacityError, Plan};
@@ -31,7 +30,7 @@ impl Curve {
             let exact = service.as_ref()?.quantile(q)?.exact()?;
             Some(exact as f64 / 1e9)
         };
-        let mean = point.and_then(Point::mean).filter(|mean| !mean.at_least);
+        let served = point.map(|point| point.series(&Metric::ResponseOk));
         let floor = self.floor.as_ref();
         let mut plan = Plan::new(&Figures {
             knee: knee.rate(),
@@ -39,7 +38,9 @@ impl Curve {
             floor: floor
                 .and_then(|floor| floor.s_ns(None, &Metric::Response))
                 .map(|ns| ns / 1e9),
-            mean_response: mean.map(|mean| mean.ns / 1e9),
+            mean_response: served
+                .and_then(|served| served.whole().mean_ns())
+                .map(|ns| ns / 1e9),
             service_p90: quantile(Quantile::P90),
             service_p99: quantile(Quantile::P99),
             service_p99_9: quantile(Quantile::P99_9),

@@ -25,7 +25,6 @@ pub(super) fn section(report: &Report) -> Option<Section> {
             }
         }
         div.scroll { table.texts {
-            thead { tr { th scope="col" { "figure" } th scope="col" { "value" } th scope="col" { "formula" } th scope="col" { "with" } } }
             tbody {
                 @for item in &plan.items {
                     tr {

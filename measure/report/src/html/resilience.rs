@@ -1,7 +1,9 @@
 //! A service past its limit and back: what came, what it turned away, what the accepted paid, how it recovered.
 
 use super::Section;
-use super::chart::{Rule, Shade, XAxis, axis_time, figure};
+use super::chart::{
+    Line, Marks, Panel, Point, Rule, Scale, Shade, XAxis, YAxis, axis_time, figure,
+};
 use super::timeline::{self, spots};
 use crate::Report;
 use crate::schema::{Resilience, Stage};
@@ -108,9 +110,45 @@ fn chart(report: &Report, resilience: &Resilience) -> Markup {
     rates.rules = rule(resilience, &x).into_iter().collect();
     let mut panels = vec![rates];
     panels.extend(timeline::errors(&points, &shades));
-    panels.push(timeline::latencies(&points, &shades));
+    panels.push(accepted(resilience, &shades));
     let data = timeline::table(&points, &x, None);
     figure("Past the limit and back", &x, &panels, &data)
+}
+
+/// What those who were served waited, stage by stage.
+fn accepted<'a>(resilience: &Resilience, shades: &'a [Shade]) -> Panel<'a> {
+    let line = |name: &str, style, of: fn(&Stage) -> Option<u64>| {
+        let mut points = Vec::new();
+        for (_, stage) in named(resilience) {
+            let ns = of(stage).map(|ns| ns as f64);
+            let edges = [(stage.from_ns, ns), (stage.to_ns, ns), (stage.to_ns, None)];
+            for (at, y) in edges {
+                let x = at.unwrap_or_default() as f64;
+                let at_least = false;
+                points.push(Point { x, y, at_least });
+            }
+        }
+        Line {
+            name: name.to_owned(),
+            style,
+            points,
+            marks: Marks::No,
+        }
+    };
+    let lines = vec![
+        line("p99", "c2", |stage| stage.p99_ns),
+        line("p50", "c1", |stage| stage.p50_ns),
+    ];
+    let values = lines.iter().flat_map(|line| &line.points);
+    let values: Vec<f64> = values.filter_map(|point| point.y).collect();
+    let most = values.iter().copied().fold(0.0, f64::max);
+    let least = values.iter().copied().fold(most, f64::min);
+    let y = YAxis::Nanoseconds(Scale::of_durations(least, most));
+    Panel {
+        height: 0.8,
+        shades,
+        ..Panel::new("Response of the accepted, by stage", y, lines)
+    }
 }
 
 fn shades(resilience: &Resilience, x: &XAxis) -> Vec<Shade> {

@@ -25,11 +25,11 @@ fn diagnosis(diagnosis: &Diagnosis) -> Markup {
             }
         }
         @if !diagnosis.systems.is_empty() {
+            p.note { "Systems of the kind:" }
             div.scroll { table.texts {
-                thead { tr { th scope="col" { "systems of the kind" } th scope="col" { "model" } th scope="col" { "fails first" } th scope="col" { "sizing" } } }
                 tbody {
                     @for class in &diagnosis.systems {
-                        tr { th scope="row" { (class.examples) } td { (class.model) } td { (class.first_failure) } td { (class.sizing) } }
+                        tr { th scope="row" { (class.examples) } td { (class.model) } td { "fails first: " (class.first_failure) } td { "size by: " (class.sizing) } }
                     }
                 }
             } }
@@ -56,7 +56,7 @@ fn laws(fits: &Fits) -> Markup {
         (None, Some(why)) => rows.push((
             "M/M/c".to_owned(),
             "response against rate",
-            "none",
+            "no",
             None,
             why.clone(),
         )),
@@ -79,7 +79,7 @@ fn laws(fits: &Fits) -> Markup {
         (None, Some(why)) => rows.push((
             "universal scalability law".to_owned(),
             "throughput against the number in flight",
-            "none",
+            "no",
             None,
             why.clone(),
         )),
@@ -89,13 +89,14 @@ fn laws(fits: &Fits) -> Markup {
         @if !rows.is_empty() {
             h3 { "Laws through the points" }
             div.scroll { table.texts {
-                thead { tr { th scope="col" { "law" } th scope="col" { "fit" } th scope="col" { "points lie within" } th scope="col" {} } }
                 tbody {
                     @for (law, of, goodness, error, text) in &rows {
                         tr {
                             th scope="row" { (law) small { (of) } }
-                            td class=[(*goodness == "poor").then_some("bad")] { (goodness) @if *goodness == "poor" { small { "the service is of another kind" } } }
-                            td { (error.map_or(String::new(), percent)) }
+                            td class=[(*goodness == "poor").then_some("bad")] {
+                                (goodness) " fit" @if let Some(error) = error { ": points lie within " (percent(*error)) }
+                                @if *goodness == "poor" { small { "the service is of another kind" } }
+                            }
                             td { (text) }
                         }
                     }
@@ -120,10 +121,9 @@ fn utilisation(told: &[Utilisation]) -> Markup {
             h3 { "How busy the service was" }
             p.note { "Told in several ways: each is true if its assumption is." }
             div.scroll { table.texts {
-                thead { tr { th scope="col" { "by" } th scope="col" { "busy" } th scope="col" { "if" } } }
                 tbody {
                     @for told in told {
-                        tr { th scope="row" { (told.formula) } td { (told.value.map_or(String::new(), percent)) } td { (told.assumes) } }
+                        tr { th scope="row" { (told.formula) } td { b { (told.value.map_or("?".to_owned(), percent)) } } td { "if " (told.assumes) } }
                     }
                 }
             } }

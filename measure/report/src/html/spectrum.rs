@@ -96,10 +96,15 @@ fn drawn(title: &str, shown: &[Shown<'_>], populations: &[Population]) -> Markup
             .filter_map(|point| point.y)
     };
     let most_ns = values().fold(0.0, f64::max);
-    // What is next to nothing would take all the room of what is not.
-    let least_ns = values()
+    // What is next to nothing, and the least of many, would take all the room of what is not.
+    let medians = lines
+        .iter()
+        .filter_map(|line| line.points.iter().find(|point| point.x >= 2.0)?.y);
+    let least_ns = medians
+        .map(|ns| ns / 10.0)
         .filter(|ns| *ns >= most_ns / 1e6)
         .fold(most_ns, f64::min);
+    let least_ns = values().fold(most_ns, f64::min).max(least_ns);
     let x = XAxis {
         scale: Scale::Log(1.0, most as f64),
         ticks: ticks(most),

@@ -101,22 +101,26 @@ fn responses(report: &Report, sweep: &Sweep, x: &XAxis) -> Panel<'static> {
         .iter()
         .map(|(name, style, of)| line(sweep, name, style, *of))
         .collect();
+    let bands: Vec<Band> = measured
+        .iter()
+        .map(|(name, style, of)| intervals(sweep, name, style, *of))
+        .filter(|band| !band.points.is_empty())
+        .collect();
+    let ends = bands.iter().flat_map(|band| &band.points);
     let most = lines
         .iter()
         .flat_map(|line| &line.points)
         .filter_map(|point| point.y)
+        .chain(ends.map(|(_, _, high)| *high))
         .fold(0.0, f64::max);
     lines.extend(fitted(sweep, x, most));
     lines.extend(floors(report, x));
     let values = lines.iter().flat_map(|line| &line.points);
     let least = values.filter_map(|point| point.y).fold(most, f64::min);
     let y = YAxis::Nanoseconds(Scale::of_durations(least, most));
-    let bands = measured
-        .iter()
-        .map(|(name, style, of)| intervals(sweep, name, style, *of));
     Panel {
         height: 1.3,
-        bands: bands.filter(|band| !band.points.is_empty()).collect(),
+        bands,
         rules: rules(sweep, x),
         ..Panel::new("Response", y, lines)
     }

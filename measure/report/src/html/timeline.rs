@@ -218,7 +218,7 @@ pub(super) fn rates<'a>(points: &[Spot], shades: &'a [Shade]) -> Panel<'a> {
     }
 }
 
-pub(super) fn latencies<'a>(points: &[Spot], shades: &'a [Shade]) -> Panel<'a> {
+fn latencies<'a>(points: &[Spot], shades: &'a [Shade]) -> Panel<'a> {
     let lines: Vec<Line> = [("max", "c4"), ("p99", "c2"), ("p50", "c1")]
         .into_iter()
         .zip([2, 1, 0])

@@ -12,6 +12,7 @@ use openloop_report::Report;
 use openloop_sched::{Rate, Ticket};
 use openloop_workload::Values;
 use std::time::Duration;
+use tokio::sync::OnceCell;
 
 pub(crate) fn trial(plan: &Plan) -> Result<Run, DriveError> {
     let service = "exponential:0.01".parse().unwrap();
@@ -37,6 +38,11 @@ async fn floor() -> Floor {
 
 /// Six rates, of which the last is too much; with a problem, an objective and a peak.
 pub(crate) async fn swept() -> Report {
+    static REPORT: OnceCell<Report> = OnceCell::const_new();
+    REPORT.get_or_init(make_swept).await.clone()
+}
+
+async fn make_swept() -> Report {
     let floor = floor().await;
     let rates = [40.0, 80.0, 160.0, 240.0, 320.0, 600.0].map(rate);
     let sweep = Sweep::rates(rates).floor(floor.clone());
@@ -69,6 +75,11 @@ pub(crate) async fn swept() -> Report {
 }
 
 pub(crate) async fn replicated() -> Report {
+    static REPORT: OnceCell<Report> = OnceCell::const_new();
+    REPORT.get_or_init(make_replicated).await.clone()
+}
+
+async fn make_replicated() -> Report {
     let replication = Replication::new(3).unwrap();
     let measured = replication.measure(base(200.0), async |plan| trial(plan));
     let replicas = measured.await.unwrap();
@@ -78,6 +89,11 @@ pub(crate) async fn replicated() -> Report {
 }
 
 pub(crate) async fn overloaded() -> Report {
+    static REPORT: OnceCell<Report> = OnceCell::const_new();
+    REPORT.get_or_init(make_overloaded).await.clone()
+}
+
+async fn make_overloaded() -> Report {
     let overload = Overload::new(rate(250.0), rate(800.0), Duration::from_secs(10));
     let stated = Degradation::default().recovers_within(Duration::from_secs(2));
     let base = base(1.0);

@@ -127,11 +127,19 @@ pub(in super::super) struct Panel<'a> {
 const ARROWS_APART: f64 = 16.0;
 
 impl Line {
+    /// The class of its marks: those that stand alone are larger.
+    fn dots(&self) -> &'static str {
+        match self.marks {
+            Marks::PointsAlone => "dots alone ",
+            Marks::Points | Marks::No => "dots ",
+        }
+    }
+
     /// How it looks.
     fn swatch(&self) -> Markup {
         html! {
             @if self.marks == Marks::PointsAlone {
-                svg.swatch viewBox="0 0 12 8" aria-hidden="true" { path class={ "dots " (self.style) } d="M6 4h0" {} }
+                svg.swatch viewBox="0 0 12 8" aria-hidden="true" { path class={ (self.dots()) (self.style) } d="M6 4h0" {} }
             } @else {
                 svg.swatch viewBox="0 0 26 8" aria-hidden="true" {
                     path class={ "line " (self.style) } d="M1 4H25" {}
@@ -223,7 +231,7 @@ impl Panel<'_> {
                     @let drawn = self.line(line, frame, x);
                     @if !drawn.solid.is_empty() { path class={ "line " (line.style) } d=(drawn.solid) {} }
                     @if !drawn.dashed.is_empty() { path class={ "line bound " (line.style) } d=(drawn.dashed) {} }
-                    @if !drawn.dots.is_empty() { path class={ "dots " (line.style) } d=(drawn.dots) {} }
+                    @if !drawn.dots.is_empty() { path class={ (line.dots()) (line.style) } d=(drawn.dots) {} }
                     @if !drawn.arrows.is_empty() { path class={ "arrow " (line.style) } d=(drawn.arrows) {} }
                 }
                 (labels.markup(frame))

@@ -145,7 +145,9 @@ pub(super) fn axis_share(scale: Scale, count: usize, is_signed: bool) -> Vec<(f6
 
 /// An axis of rates per second, from 0 to a round one that is at least `most`.
 pub(in super::super) fn axis_rate(most: f64) -> XAxis {
-    let scale = Scale::from_zero(most);
+    let most = if most > 0.0 { most } else { 1.0 };
+    let step = nice(most / 8.0);
+    let scale = Scale::Linear(0.0, (most / step).ceil() * step);
     XAxis {
         scale,
         ticks: [10, 5, 4, 2].map(|count| axis_count(scale, count)).into(),
