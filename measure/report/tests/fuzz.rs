@@ -1,5 +1,5 @@
 //! Readers under damaged input: no panic, no hang, nothing lost in silence. `OPENLOOP_FUZZ_SECONDS` says for how long each
-//! is tried; without it, for a moment.
+//! is tried; without it, for a moment. `OPENLOOP_FUZZ_FILE` is one input to try instead.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -12,6 +12,7 @@ use openloop_workload::traces::{Format, Trace};
 use openloop_workload::values::Empirical;
 use std::io;
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 /// Deterministic chance (xorshift64*).
@@ -97,21 +98,37 @@ fn damaged(seed: &[u8], other: &[u8], chance: &mut Chance) -> Vec<u8> {
     bytes
 }
 
+/// How long this thread has worked: what other programs do meanwhile is not in it. Where the system does not tell, how
+/// much time has passed.
+fn worked() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let ns = told.and_then(|told| told.split(' ').next()?.parse().ok());
+    ns.map_or_else(|| START.elapsed(), Duration::from_nanos)
+}
+
 /// Damages `seeds` and gives them to `read`, for as long as is asked for.
 fn fuzz(name: &str, seeds: &[Vec<u8>], mut read: impl FnMut(&[u8])) {
     let seconds = std::env::var("OPENLOOP_FUZZ_SECONDS")
         .ok()
         .and_then(|text| text.parse().ok());
     let end = Instant::now() + seconds.map_or(Duration::from_millis(300), Duration::from_secs);
+    if let Some(file) = std::env::var_os("OPENLOOP_FUZZ_FILE") {
+        // One that was slow, to be looked at again.
+        let begun = worked();
+        read(&std::fs::read(file).unwrap());
+        println!("{name}: {:?}", worked().saturating_sub(begun));
+        return;
+    }
     let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
     let (mut tried, mut slowest) = (0_u64, Duration::ZERO);
     while Instant::now() < end {
         let seed = &seeds[chance.below(seeds.len())];
         let other = &seeds[chance.below(seeds.len())];
         let bytes = damaged(seed, other, &mut chance);
-        let begun = Instant::now();
+        let begun = worked();
         read(&bytes);
-        let took = begun.elapsed();
+        let took = worked().saturating_sub(begun);
         if took > slowest && took > Duration::from_millis(500) {
             // To be looked at.
             let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));

@@ -9,14 +9,14 @@ use crate::schema::Summary;
 use crate::words::latency::{bounded_value, cell, interval};
 use crate::words::units::{count, length, rate};
 use maud::{Markup, html};
-use openloop_measurer::{Population, Quantile};
+use openloop_measurer::{Population, Quantile, WINDOWS};
 
 /// Named durations of an inference adapter: their names, what people call them and what they are, and how they look.
 const METRICS: [(&str, &str, &str, &str); 4] = [
     (
         "ttft",
         "TTFT",
-        "time to first token: from the dispatch of the request to the first token",
+        "time to first token: from the intended instant to the first chunk with one",
         "c1",
     ),
     (
@@ -137,7 +137,7 @@ fn tiles(report: &Report, metrics: &[Metric<'_>]) -> Markup {
 fn course(report: &Report, metrics: &[Metric<'_>]) -> Markup {
     let steady = report.phases.iter().find(|phase| phase.name == "steady");
     let windows = metrics.iter().take(2).map(|(summary, called, _, style)| {
-        let windows = summary.windows.iter();
+        let windows = summary.windows.iter().take(WINDOWS);
         let windows = windows.map(|window| window.as_ref().map(|window| window.population()));
         let windows: Result<Vec<Option<Population>>, _> = windows.map(Option::transpose).collect();
         Some((*called, *style, windows.ok()?))

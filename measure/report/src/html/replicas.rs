@@ -80,7 +80,7 @@ fn figures(report: &Report, replicas: &Replicas) -> Vec<Figure> {
             interval: response.and_then(|all| interval(all, "mean_ns")),
             varies: match replicas.mean_by_sampling {
                 Some(chance) => format!(
-                    "{}, of which sampling explains {}",
+                    "{}; sampling alone explains {}",
                     cv(replicas.mean.as_ref().map(|of| of.cv)),
                     percent(chance)
                 ),
@@ -106,7 +106,7 @@ fn figures(report: &Report, replicas: &Replicas) -> Vec<Figure> {
             interval: response.and_then(|all| interval(all, field)),
             varies: spread.map_or(String::new(), |of| {
                 format!(
-                    "C_v {}, of which sampling explains {}",
+                    "C_v {}; sampling alone explains {}",
                     percent(of.cv),
                     percent(of.by_sampling)
                 )

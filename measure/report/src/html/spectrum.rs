@@ -111,7 +111,7 @@ fn drawn(title: &str, shown: &[Shown<'_>], populations: &[Population]) -> Markup
     };
     let y = YAxis::Nanoseconds(Scale::of_durations(least_ns, most_ns));
     let first = shown.first();
-    let band = first.and_then(|(first, called, style)| band(first, name(called), style, most));
+    let band = first.and_then(|(first, called, style)| band(first, name(called), style));
     let panel = Panel {
         height: 1.25,
         bands: band.into_iter().collect(),
@@ -165,10 +165,10 @@ fn point(population: &Population, step: f64) -> Point {
 }
 
 /// The 95 % intervals of the reported quantiles.
-fn band(of: &Summary, name: &str, style: &'static str, most: u64) -> Option<Band> {
+fn band(of: &Summary, name: &str, style: &'static str) -> Option<Band> {
     let points: Vec<_> = REPORTED
         .iter()
-        .filter(|(_, step)| *step <= most as f64)
+        .filter(|(_, step)| *step <= of.count as f64)
         .filter_map(|(field, step)| {
             let [low, high] = of.interval.get(*field)?;
             Some((*step, *low as f64, *high as f64))

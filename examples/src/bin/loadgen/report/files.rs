@@ -56,6 +56,14 @@ pub(super) fn read_one(file: &Path) -> Result<Input, Failure> {
         Some(rest) => rest.to_vec(),
         None => text,
     };
+    if text.starts_with(b"\x1f\x8b") {
+        return Err(unreadable("it is compressed: unpack it first".to_owned()));
+    }
+    if text.contains(&0) {
+        return Err(unreadable(
+            "it is no text in UTF-8, and neither a report nor an interval log".to_owned(),
+        ));
+    }
     let first = text.trim_ascii_start().first().copied();
     let report = match first {
         None => return Err(unreadable("it is empty".to_owned())),
