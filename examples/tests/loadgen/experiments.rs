@@ -144,6 +144,47 @@ fn a_sweep_over_a_list_shows_the_curve_and_the_end() {
 }
 
 #[test]
+fn a_peak_has_a_plan_that_follows_from_the_sweep() {
+    let output = rehearse("--sweep 200,500,800,1200 --peak 5000 --json -");
+    assert_status(&output, 0);
+    let plan = &report(&output)["plan"];
+    assert_eq!(plan["peak_rate"], 5000.0);
+    let items = plan["items"].as_array().unwrap();
+    let value = |quantity: &str| {
+        let found = items.iter().find(|item| item["quantity"] == quantity);
+        found.and_then(|item| item["value"].as_f64())
+    };
+    // The knee is at 500/s, three quarters of the most at 750/s.
+    assert_eq!(value("nodes_by_knee"), Some(10.0));
+    assert_eq!(value("nodes_by_highest_rate"), Some(7.0));
+    assert_eq!(value("nodes"), Some(10.0));
+    let text = stdout(&rehearse("--sweep 200,500,800,1200 --peak 5000"));
+    assert!(text.contains("⌈λ_peak / λ_knee⌉"), "{text}");
+    // Without a sweep nothing follows.
+    let output = rehearse("--rate 400 --peak 5000");
+    assert!(stderr(&output).contains("--sweep"), "{}", stderr(&output));
+}
+
+#[test]
+fn pages_show_what_the_experiment_was() {
+    let page_of = |flags: &str| {
+        let file = Scratch::new();
+        rehearse(&format!("{flags} --quiet --html {}", file.path()));
+        file.read()
+    };
+    for (flags, section) in [
+        ("--sweep 200,500,800,1200 --peak 5000", "sweep"),
+        ("--sweep 200,500,800,1200 --peak 5000", "plan"),
+        ("--rate 400 --replicas 3", "replicas"),
+        ("--rate 250 --overload 1500 --waiting 20", "resilience"),
+        ("--rate 400 --floor", "floor"),
+    ] {
+        let id = format!("<section id=\"{section}\">");
+        assert!(page_of(flags).contains(&id), "{flags}");
+    }
+}
+
+#[test]
 fn a_search_finds_what_the_service_carries_within_the_objective() {
     // P99 of M/M/1 is 4.605 ms / (1 - load): 20 ms at 769.7/s.
     let flags = "--rate 200 --sweep find --slo p99<=20ms --resolution 0.1 --json -";

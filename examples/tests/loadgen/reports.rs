@@ -197,6 +197,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
         (format!("report {json} --html {json}"), "written over"),
         (format!("report {json} {hlog}"), "one kind"),
         (format!("report {missing}"), missing),
+        (format!("report {json} {json}"), "twice"),
         (format!("report {json} --tag A"), "--tag"),
         (format!("report {hlog} --html {missing}"), "--html"),
         (format!("report {hlog} --tag nothing"), "response/ok"),
@@ -222,6 +223,85 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
         serde_json::from_str::<Value>(&written.json.read()).unwrap()["loop"],
         "open"
     );
+}
+
+/// What people give it by mistake, and what it says then.
+#[test]
+fn a_file_that_is_no_report_is_refused_by_what_is_wrong_with_it() {
+    let written = Written::by("");
+    let whole = written.json.read();
+    let other = |from: &str, to: &str| whole.replace(from, to).into_bytes();
+    let utf16: Vec<u8> = whole.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (text, status, named) in [
+        (Vec::new(), 2, "it is empty"),
+        (whole.as_bytes()[..whole.len() / 2].to_vec(), 2, "cut short"),
+        (other("report/1.0", "report/2.0"), 2, "openloop.report/1.x"),
+        (other("openloop.report", "other.thing"), 2, "no report"),
+        // A newer minor version is read, and what it has more is told.
+        (
+            other("report/1.0", "report/1.7"),
+            0,
+            "newer than this release",
+        ),
+        (other("\"p99_ns\": ", "\"p99_ns\": -"), 2, "expected u64"),
+        (
+            b"hello world\n".to_vec(),
+            2,
+            "neither a report nor an interval log",
+        ),
+        (b"<html></html>".to_vec(), 2, "no report inside"),
+        (b"{\"name\": \"package\"}".to_vec(), 2, "schema"),
+        (b"\x1f\x8b\x08 compressed".to_vec(), 2, "unpack it"),
+        (utf16, 2, "no text in UTF-8"),
+        // A mark of the encoding is none of its text.
+        (["\u{feff}".as_bytes(), whole.as_bytes()].concat(), 0, ""),
+    ] {
+        let file = Scratch::new();
+        std::fs::write(file.path(), text).unwrap();
+        let output = run(&format!("report {}", file.path()));
+        assert_status(&output, status);
+        assert!(
+            stderr(&output).contains(named),
+            "{named}: {}",
+            stderr(&output)
+        );
+        let is_told = named.is_empty() || stderr(&output).contains(file.path());
+        assert!(is_told, "{}", stderr(&output));
+    }
+    // Of several, the damaged one is named.
+    let damaged = Scratch::new();
+    std::fs::write(damaged.path(), other("HISTFAAA", "HISTFAAB")).unwrap();
+    let json = written.json.path();
+    for flags in [
+        format!("report {json} {}", damaged.path()),
+        format!("report --compare {json} {}", damaged.path()),
+    ] {
+        let output = run(&flags);
+        assert_status(&output, 2);
+        assert!(
+            stderr(&output).contains(damaged.path()),
+            "{}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn the_verdict_on_runs_is_that_of_all_together() {
+    let written = Written::by("--slo p50<=1s,errors<=10%");
+    let report = json_of(&format!("report {} --json -", written.json.path()));
+    // 400 arrivals are too few for errors below a percent, and enough for these.
+    assert_eq!(report["slo"]["verdict"], written.report()["slo"]["verdict"]);
+    let copy = Scratch::new();
+    std::fs::write(copy.path(), written.json.read()).unwrap();
+    let merged = json_of(&format!(
+        "report {} {} --json -",
+        written.json.path(),
+        copy.path()
+    ));
+    assert_eq!(merged["slo"]["verdict"], report["slo"]["verdict"]);
+    let why = merged["slo"]["findings"][0]["why"].as_str().unwrap();
+    assert!(why.contains("merged over 2 runs"), "{why}");
 }
 
 #[test]

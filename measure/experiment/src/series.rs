@@ -242,12 +242,14 @@ impl Series {
     }
 
     /// The share of arrivals that are lower bounds: of [`Metric::ResponseSlo`], those not served.
-    pub(crate) fn error_share(&self) -> Option<f64> {
+    #[must_use]
+    pub fn error_share(&self) -> Option<f64> {
         error_share(&self.whole)
     }
 
     /// Its 95 % confidence interval.
-    pub(crate) fn error_interval(&self) -> Option<(f64, f64)> {
+    #[must_use]
+    pub fn error_interval(&self) -> Option<(f64, f64)> {
         let shares: Vec<_> = self
             .sections
             .iter()

@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p openloop-report --example page -- page.html [minutes] [calm|stall|overload|invalid]`
 //!
+//! With `--quick` it is a minute, and the page goes into the folder for temporary files.
+//!
 //! The clock ticks in whole milliseconds, so a second here stands for a millisecond of a real service.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
@@ -11,6 +13,7 @@ use openloop_report::Report;
 use openloop_sched::{Rate, Ticket};
 use openloop_workload::Values;
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 use tokio::sync::Mutex;
@@ -37,9 +40,15 @@ impl Describe for Reply {
 const KINDS: [&str; 3] = ["GET /items/{id}", "GET /search", "POST /orders"];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let path = arguments.next().unwrap_or_else(|| "page.html".to_owned());
-    let minutes: u64 = arguments.next().unwrap_or_else(|| "2".to_owned()).parse()?;
+    let (quick, arguments): (Vec<_>, Vec<_>) =
+        std::env::args().skip(1).partition(|text| text == "--quick");
+    let (path, minutes) = match quick.is_empty() {
+        true => (PathBuf::from("page.html"), 2),
+        false => (std::env::temp_dir().join("openloop-page.html"), 1),
+    };
+    let mut arguments = arguments.into_iter();
+    let path = arguments.next().map_or(path, PathBuf::from);
+    let minutes = arguments.next().map_or(Ok(minutes), |text| text.parse())?;
     let scenario = arguments.next().unwrap_or_else(|| "stall".to_owned());
     let clock = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -47,7 +56,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .build()?;
     let report = clock.block_on(report(minutes, &scenario))?;
     report.write_html(File::create(&path)?)?;
-    println!("{path}: {} bytes", std::fs::metadata(&path)?.len());
+    let length = std::fs::metadata(&path)?.len();
+    println!("{}: {length} bytes", path.display());
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use crate::Report;
 use crate::html;
 use crate::schema::{self, NAME};
 use serde::Deserialize;
+use serde_json::error::Category;
 use std::io;
 
 impl Report {
@@ -41,8 +42,24 @@ impl Report {
         Report::from_json(&html::extract(&page)?)
     }
 
+    /// The schema that a report, or the one inside a page, says it is of: `openloop.report/1.0`. One of a newer minor
+    /// version than [`schema::VERSION`] is read only as far as this release knows it.
+    ///
+    /// # Errors
+    /// As [`read_json`](Report::read_json) and [`read_html`](Report::read_html).
+    pub fn schema_of(text: &[u8]) -> Result<String, ReadError> {
+        let Head { schema } = match text.trim_ascii_start().first() {
+            Some(b'<') => {
+                let page = String::from_utf8_lossy(text);
+                serde_json::from_slice(&html::extract(&page)?).map_err(ReadError::of)?
+            }
+            _ => serde_json::from_slice(text).map_err(ReadError::of)?,
+        };
+        Ok(schema)
+    }
+
     fn from_json(text: &[u8]) -> Result<Report, ReadError> {
-        let Head { schema } = serde_json::from_slice(text).map_err(ReadError::NotAReport)?;
+        let Head { schema } = serde_json::from_slice(text).map_err(ReadError::of)?;
         let major = schema
             .strip_prefix(NAME)
             .and_then(|rest| rest.strip_prefix('/'))
@@ -56,7 +73,7 @@ impl Report {
             }
             _ => return Err(ReadError::UnknownSchema(schema)),
         }
-        let mut report: Report = serde_json::from_slice(text).map_err(ReadError::NotAReport)?;
+        let mut report: Report = serde_json::from_slice(text).map_err(ReadError::of)?;
         report.schema = schema::tag();
         Ok(report)
     }
@@ -64,6 +81,7 @@ impl Report {
 
 /// What every version has.
 #[derive(Deserialize)]
+#[serde(expecting = "an object that begins with its schema")]
 struct Head {
     schema: String,
 }
@@ -78,6 +96,9 @@ pub enum ReadError {
     /// Not JSON, or a field of the schema is absent or of another type.
     #[error("this is not a report: {0}")]
     NotAReport(#[source] serde_json::Error),
+    /// It ends too early.
+    #[error("the report is cut short: {0}; write or copy it anew")]
+    CutShort(#[source] serde_json::Error),
     /// A page without a report.
     #[error("there is no report inside this page: only pages that openloop wrote have one")]
     NoReportInside,
@@ -95,4 +116,13 @@ pub enum ReadError {
         "the schema is \"{0}\", and this release reads \"{NAME}/1.x\" alone: read it with the release that wrote it"
     )]
     UnknownMajor(String),
+}
+
+impl ReadError {
+    fn of(error: serde_json::Error) -> Self {
+        match error.classify() {
+            Category::Eof => ReadError::CutShort(error),
+            _ => ReadError::NotAReport(error),
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::schema::{
     self, Arrivals, Backlog, Closed, Environment, Floor, Generator, Health, Interval, Kind,
-    Latency, Limits, Lint, Merged, Objective, PhaseArrivals, Problem, Replicas, Resilience,
+    Latency, Limits, Lint, Merged, Objective, PhaseArrivals, Plan, Problem, Replicas, Resilience,
     Sessions, Shard, Summary, Sweep, Validity, WorstWindow, finite, nanos,
 };
 use openloop_experiment::problem::{Observed, ProblemStatement};
@@ -130,6 +130,9 @@ pub struct Report {
     /// The other rates, where there were several.
     #[serde(default)]
     pub sweep: Option<Sweep>,
+    /// What has to be bought and set for a peak, where one was named.
+    #[serde(default)]
+    pub plan: Option<Plan>,
     /// What an overload did to the service, where it was driven past its limit.
     #[serde(default)]
     pub resilience: Option<Resilience>,
@@ -210,6 +213,7 @@ impl Report {
             problem: None,
             replicas: None,
             sweep: None,
+            plan: None,
             resilience: None,
             seed: run.plan().seed(),
         }
@@ -250,6 +254,13 @@ impl Report {
     #[must_use]
     pub fn with_sweep(mut self, curve: &Curve) -> Self {
         self.sweep = Some(Sweep::of(curve, self.asked_rate));
+        self
+    }
+
+    /// The same with what has to be bought and set for a peak of so many arrivals per second.
+    #[must_use]
+    pub fn with_plan(mut self, plan: &openloop_capacity::Plan, peak_per_second: f64) -> Self {
+        self.plan = finite(peak_per_second).map(|peak| Plan::of(plan, peak));
         self
     }
 

@@ -5,6 +5,9 @@
     reason = "a test fails by a panic, and says what it did not do"
 )]
 
+#[path = "suite/simulated.rs"]
+mod simulated;
+
 use openloop_experiment::classified;
 use openloop_experiment::{Lifecycle, Plan, Slo, drive};
 use openloop_measurer::ok_err;
@@ -156,12 +159,30 @@ async fn pages_have_no_overlap_no_cut_off_and_no_error_and_hovering_shows_values
         String::from_utf8(page).unwrap()
     };
     let comparison = Comparison::new(&good, &bad).unwrap();
-    for (name, page) in [
+    let swept = simulated::swept().await;
+    let mut found_little = swept.clone();
+    let sweep = found_little.sweep.as_mut().unwrap();
+    for capacity in [
+        sweep.knee.as_mut(),
+        sweep.cliff.as_mut(),
+        Some(&mut sweep.max),
+    ] {
+        capacity.unwrap().known = "at_least".to_owned();
+    }
+    let others = [
+        ("sweep", swept),
+        ("sweep-found-little", found_little),
+        ("replicas", simulated::replicated().await),
+        ("overload", simulated::overloaded().await),
+        ("inference", simulated::streamed().await),
+    ];
+    let others = others.map(|(name, report)| (name, page(&|to| report.write_html(to))));
+    for (name, page) in others.into_iter().chain([
         ("good", page(&|to| good.write_html(to))),
         ("bad", page(&|to| bad.write_html(to))),
         ("invalid", page(&|to| invalid.write_html(to))),
         ("comparison", page(&|to| comparison.write_html(to))),
-    ] {
+    ]) {
         for width in [1280, 390] {
             for dark in [false, true] {
                 look_at(&page, name, width, dark);

@@ -1,5 +1,5 @@
 //! Readers under damaged input: no panic, no hang, nothing lost in silence. `OPENLOOP_FUZZ_SECONDS` says for how long each
-//! is tried; without it, for a moment.
+//! is tried; without it, for a moment. `OPENLOOP_FUZZ_FILE` is one input to try instead.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -8,7 +8,11 @@
 
 use openloop_report::hlog::{LogReader, LogSummary};
 use openloop_report::{Comparison, Report, TextStyle};
+use openloop_workload::traces::{Format, Trace};
+use openloop_workload::values::Empirical;
 use std::io;
+use std::path::Path;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 /// Deterministic chance (xorshift64*).
@@ -94,21 +98,37 @@ fn damaged(seed: &[u8], other: &[u8], chance: &mut Chance) -> Vec<u8> {
     bytes
 }
 
+/// How long this thread has worked: what other programs do meanwhile is not in it. Where the system does not tell, how
+/// much time has passed.
+fn worked() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let ns = told.and_then(|told| told.split(' ').next()?.parse().ok());
+    ns.map_or_else(|| START.elapsed(), Duration::from_nanos)
+}
+
 /// Damages `seeds` and gives them to `read`, for as long as is asked for.
 fn fuzz(name: &str, seeds: &[Vec<u8>], mut read: impl FnMut(&[u8])) {
     let seconds = std::env::var("OPENLOOP_FUZZ_SECONDS")
         .ok()
         .and_then(|text| text.parse().ok());
     let end = Instant::now() + seconds.map_or(Duration::from_millis(300), Duration::from_secs);
+    if let Some(file) = std::env::var_os("OPENLOOP_FUZZ_FILE") {
+        // One that was slow, to be looked at again.
+        let begun = worked();
+        read(&std::fs::read(file).unwrap());
+        println!("{name}: {:?}", worked().saturating_sub(begun));
+        return;
+    }
     let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
     let (mut tried, mut slowest) = (0_u64, Duration::ZERO);
     while Instant::now() < end {
         let seed = &seeds[chance.below(seeds.len())];
         let other = &seeds[chance.below(seeds.len())];
         let bytes = damaged(seed, other, &mut chance);
-        let begun = Instant::now();
+        let begun = worked();
         read(&bytes);
-        let took = begun.elapsed();
+        let took = worked().saturating_sub(begun);
         if took > slowest && took > Duration::from_millis(500) {
             // To be looked at.
             let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -195,6 +215,42 @@ fn json_reports() {
             use_up(&report);
         }
     });
+}
+
+/// Files of values and of traces, which `loadgen` reads.
+#[test]
+fn csv() {
+    let traces = ["azure", "bailian", "burstgpt", "mooncake", "plain"];
+    let mut seeds: Vec<Vec<u8>> = traces.iter().flat_map(|name| trace(name)).collect();
+    assert!(seeds.len() >= 4);
+    seeds.push(b"value,count\n# a comment\n 2 , 3 \n1\n1e1,2\n200\n".to_vec());
+    fuzz("csv", &seeds, |bytes| {
+        if let Ok(values) = Empirical::from_csv(bytes) {
+            assert!(values.total() > 0);
+        }
+        if let Ok(trace) = Trace::read(bytes) {
+            // Every line is a request, but for the names of columns and what stands between.
+            let is_plain = trace.format() == Format::Plain;
+            let is_request = |line: &&[u8]| {
+                let line = line.trim_ascii();
+                let is_comment = is_plain && line.starts_with(b"#");
+                !(line.is_empty() || is_comment)
+            };
+            let lines = bytes.split(|byte| *byte == b'\n').filter(is_request);
+            let (lines, requests) = (lines.count(), trace.requests().len());
+            assert!(
+                (lines - 1..=lines).contains(&requests),
+                "{requests} of {lines}"
+            );
+        }
+    });
+}
+
+/// A trace of the workload crate, whichever ending it has.
+fn trace(name: &str) -> Option<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workload/tests/data");
+    let read = |ending: &str| std::fs::read(folder.join(format!("{name}.{ending}"))).ok();
+    read("csv").or_else(|| read("jsonl"))
 }
 
 #[test]

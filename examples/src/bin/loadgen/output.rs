@@ -11,8 +11,10 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Columns of the text report.
+/// Columns of the text report where it goes to no terminal.
 const WIDTH: usize = 100;
+/// The least and the most that a terminal is taken for: tables need some room, and long lines are hard to read.
+const WIDTHS: (usize, usize) = (60, 140);
 
 /// One sentence to the user, beside the results.
 pub(crate) fn complain(sentence: Arguments<'_>) {
@@ -113,11 +115,14 @@ fn numbered(file: &Path, index: usize) -> PathBuf {
     name.into()
 }
 
-/// How text looks where the standard output goes.
+/// How text looks where the standard output goes: as wide as the terminal, and in colours unless `NO_COLOR` is set.
 pub(crate) fn style() -> TextStyle {
+    let terminal = terminal_size::terminal_size_of(io::stdout());
     TextStyle {
         colour: io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
-        width: WIDTH,
+        width: terminal.map_or(WIDTH, |(terminal_size::Width(columns), _)| {
+            usize::from(columns).clamp(WIDTHS.0, WIDTHS.1)
+        }),
     }
 }
 

@@ -74,9 +74,17 @@ pub(crate) fn apply(load: &mut LoadArgs, has_seed: bool) -> Result<(), Failure> 
 fn as_overridden(mut statement: ProblemStatement, load: &LoadArgs) -> ProblemStatement {
     statement.slo.clone_from(&load.verdict.slo);
     statement.replicas.runs = load.experiment.replicas;
-    if load.experiment.sweep.is_none() {
-        statement.sweep = None;
-    }
+    statement.sweep = load.experiment.sweep.as_ref().map(|sweep| {
+        let mut said = statement.sweep.take().unwrap_or_default();
+        said.find = *sweep == SweepArg::Find;
+        let rates = match sweep {
+            SweepArg::Rates(rates) => rates.as_slice(),
+            SweepArg::Find => &[],
+        };
+        let rates = rates.iter().map(ToString::to_string);
+        said.rates = rates.filter_map(|rate| rate.parse().ok()).collect();
+        said
+    });
     let said = |time: Option<Duration>| {
         time.and_then(|time| format!("{}ns", time.as_nanos()).parse().ok())
     };
@@ -95,6 +103,9 @@ fn as_overridden(mut statement: ProblemStatement, load: &LoadArgs) -> ProblemSta
         if flag != field.as_deref().copied() {
             *field = said(flag);
         }
+    }
+    if let Some(peak) = load.experiment.peak {
+        statement.load.peak = peak.to_string().parse().ok();
     }
     let rate = load.schedule.rate;
     if rate != statement.load.rate.as_deref().copied() {

@@ -11,6 +11,7 @@ use openloop_report::hlog::LogUnit;
 use openloop_report::{Comparison, Excerpt, Report, write_summaries, write_summaries_markdown};
 use openloop_sched::parse_duration;
 use serde_json::json;
+use std::fmt::Display;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -122,6 +123,16 @@ impl ReportArgs {
             .iter()
             .chain(self.compare.iter().flatten())
             .collect();
+        for (index, file) in inputs.iter().enumerate() {
+            // Compared, a run shows no difference from itself.
+            let is_again = |other: &&PathBuf| same_file(file, other);
+            if self.compare.is_none() && inputs[..index].iter().any(is_again) {
+                let file = file.display();
+                return Err(Failure::Usage(format!(
+                    "{file} is given twice, and would count twice: name it once"
+                )));
+            }
+        }
         for file in self.outputs().filter(|file| !is_stdout(file)) {
             if inputs.iter().any(|input| same_file(input, file)) {
                 let file = file.display();
@@ -151,8 +162,11 @@ impl ReportArgs {
         )?;
         let merged = match (reports, self.merge) {
             ([report], false) => report.clone(),
-            (_, false) => Report::merge(reports).map_err(Failure::usage)?,
-            (_, true) => Report::merge_shards(reports).map_err(Failure::usage)?,
+            (_, false) => {
+                Report::merge(reports).map_err(|error| refused(error, &self.files, reports))?
+            }
+            (_, true) => Report::merge_shards(reports)
+                .map_err(|error| refused(error, &self.files, reports))?,
         };
         if let Some(window) = &self.window {
             self.refuse(
@@ -162,7 +176,8 @@ impl ReportArgs {
                 ],
                 "part of a report has neither a page nor a timeline: leave out --window",
             )?;
-            let excerpt = merged.excerpt(window.clone()).map_err(Failure::usage)?;
+            let excerpt = merged.excerpt(window.clone());
+            let excerpt = excerpt.map_err(|error| refused(error, &self.files, reports))?;
             return self.show_part(&excerpt, window);
         }
         self.write(&self.json, |out| merged.write_json(out))?;
@@ -212,7 +227,7 @@ impl ReportArgs {
         let [a, b] = reports.as_slice() else {
             return Err(Failure::usage("--compare takes two files"));
         };
-        let comparison = Comparison::new(a, b).map_err(Failure::usage)?;
+        let comparison = Comparison::new(a, b).map_err(|error| refused(error, both, &reports))?;
         let comparison = comparison.by(&self.by).map_err(Failure::usage)?;
         self.write(&self.html, |out| comparison.write_html(out))?;
         self.write(&self.markdown, |out| comparison.write_markdown(out))?;
@@ -242,6 +257,19 @@ impl ReportArgs {
             write_to(Path::new("-"), write).map_err(Failure::Machine)?;
         }
         Ok(Status::Pass)
+    }
+}
+
+/// Why reports cannot be taken together, with the name of the file whose histograms cannot be read, if that is why.
+fn refused(error: impl Display, files: &[PathBuf], reports: &[Report]) -> Failure {
+    let is_damaged = |report: &Report| Report::merge(std::slice::from_ref(report)).is_err();
+    let damaged = files
+        .iter()
+        .zip(reports)
+        .find(|(_, report)| is_damaged(report));
+    match damaged {
+        Some((file, _)) => Failure::Usage(format!("{}: {error}", file.display())),
+        None => Failure::usage(error),
     }
 }
 

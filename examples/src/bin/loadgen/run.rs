@@ -105,6 +105,7 @@ fn report(outcome: &Outcome, load: &LoadArgs) -> Result<Report, Failure> {
     if let Some(curve) = &outcome.curve {
         report = report.with_sweep(curve);
     }
+    report = planned(report, outcome.curve.as_ref(), load);
     if let Some(resilience) = &outcome.resilience {
         report = report.with_resilience(resilience);
     }
@@ -123,6 +124,32 @@ fn report(outcome: &Outcome, load: &LoadArgs) -> Result<Report, Failure> {
         }
     }
     Ok(report)
+}
+
+/// The report with a plan for the peak, if one is named.
+fn planned(report: Report, curve: Option<&Curve>, load: &LoadArgs) -> Report {
+    let experiment = &load.experiment;
+    let statement = experiment.statement.as_ref();
+    let stated = statement.and_then(|statement| statement.load.peak.as_deref().copied());
+    let Some(peak) = experiment.peak.or(stated) else {
+        return report;
+    };
+    let Some(curve) = curve else {
+        // A peak that is only stated is one for another day.
+        if experiment.peak.is_some() {
+            output::complain(format_args!(
+                "there is no plan for the peak: it follows from a sweep, so give --sweep as well"
+            ));
+        }
+        return report;
+    };
+    match curve.plan(peak) {
+        Ok(plan) => report.with_plan(&plan, peak.as_per_second()),
+        Err(error) => {
+            output::complain(format_args!("there is no plan for the peak: {error}"));
+            report
+        }
+    }
 }
 
 /// All runs as one.

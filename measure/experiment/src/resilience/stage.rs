@@ -3,6 +3,7 @@
 use crate::Run;
 use crate::stats::section;
 use openloop_measurer::{Outcome, Population, Quantile, SLICES, Section, Value, WINDOWS};
+use openloop_sched::Offset;
 use std::ops::Range;
 
 /// An overload shows in a P99 of the served that is so many times that before it.
@@ -14,6 +15,8 @@ const NOT_SERVED: f64 = 0.01;
 /// What became of the arrivals of one stage, by their intended instants.
 #[derive(Clone, Debug)]
 pub struct Stage {
+    from: Offset,
+    to: Offset,
     offered: f64,
     achieved: f64,
     outcomes: Vec<(Outcome, u64)>,
@@ -53,7 +56,15 @@ impl Stage {
             .skip(parts.start * per_window)
             .map(|slice| slice.ok_completions)
             .sum();
+        let steady = run.snapshot().layout().steady();
+        let edge = |part: usize| {
+            // Parts are a few.
+            let into = steady.length() / WINDOWS as u32 * part as u32;
+            steady.from.saturating_add(into)
+        };
         Stage {
+            from: edge(parts.start),
+            to: edge(parts.end),
             offered: arrivals as f64 / seconds,
             achieved: completions as f64 / seconds,
             seconds,
@@ -63,6 +74,18 @@ impl Stage {
             outcomes,
             arrivals,
         }
+    }
+
+    /// Its first instant.
+    #[must_use]
+    pub fn from(&self) -> Offset {
+        self.from
+    }
+
+    /// The first instant after it.
+    #[must_use]
+    pub fn to(&self) -> Offset {
+        self.to
     }
 
     /// Arrivals per second.

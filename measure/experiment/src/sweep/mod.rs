@@ -16,6 +16,7 @@
 //! | read what was found | [`Curve`], [`Capacity`] |
 //! | describe it by a law | [`Curve::fits`], [`Fits`] |
 //! | know how busy the service is | [`Curve::zone`], [`Curve::utilisations`] |
+//! | know what to buy and set for a peak | [`Curve::plan`] |
 //! | know what kind of queue it is | [`diagnosis`](crate::diagnosis) |
 //!
 //! # Example
@@ -49,6 +50,7 @@ mod curve;
 mod fits;
 mod point;
 mod search;
+mod sizing;
 mod steps;
 mod table;
 mod utilisation;

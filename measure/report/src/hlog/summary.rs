@@ -45,7 +45,7 @@ pub type Tag = String;
 pub enum MergeLogError {
     /// Histograms of different precisions have different buckets.
     #[error(
-        "tag \"{tag}\": histograms of {before} and of {digits} significant digits, or of other units, cannot be merged without loss: summarise them apart"
+        "tag \"{tag}\": histograms of {before} and of {digits} significant digits, or that tell other values apart from 0, cannot be merged without loss: summarise them apart"
     )]
     Precision {
         /// Of which tag.
@@ -54,6 +54,18 @@ pub enum MergeLogError {
         before: u8,
         /// Digits of this one.
         digits: u8,
+    },
+    /// Values in different units.
+    #[error(
+        "tag \"{tag}\": some values are in {before}, and others in {other}: say in what all are, or summarise them apart"
+    )]
+    Units {
+        /// Of which tag.
+        tag: String,
+        /// In what those before are.
+        before: LogUnit,
+        /// In what this one is.
+        other: LogUnit,
     },
     /// More than can be counted.
     #[error("tag \"{0}\": there are more values than can be counted")]
@@ -173,7 +185,14 @@ impl Merged {
 
     fn merge(&mut self, other: &Merged, tag: &str) -> Result<(), MergeLogError> {
         let ((ours, unit), (theirs, other_unit)) = (self.buckets(), other.buckets());
-        if ours.precision() != theirs.precision() || unit != other_unit {
+        if unit != other_unit {
+            return Err(MergeLogError::Units {
+                tag: tag.to_owned(),
+                before: unit,
+                other: other_unit,
+            });
+        }
+        if ours.precision() != theirs.precision() {
             return Err(MergeLogError::Precision {
                 tag: tag.to_owned(),
                 before: ours.precision().digits(),

@@ -1,7 +1,7 @@
 //! The kinds of request side by side.
 
 use super::Section;
-use super::stages::ranges;
+use super::rails::ranges;
 use crate::Report;
 use crate::schema::{Kind, UNLABELLED};
 use crate::words::latency::{FIGURES, cell};

@@ -3,13 +3,22 @@
 mod archive;
 mod chart;
 mod compare;
+mod floor;
+mod inference;
 mod kinds;
 mod latencies;
 mod outcomes;
 mod page;
+mod plan;
+mod problem;
+mod rails;
+mod replicas;
+mod resilience;
+mod service;
 mod setup;
 mod spectrum;
 mod stages;
+mod sweep;
 mod timeline;
 mod validity;
 mod verdict;
@@ -32,12 +41,19 @@ struct Section {
 /// The parts of the page in order, as far as the report has something for them.
 type Part = fn(&Report) -> Option<Section>;
 const PARTS: &[Part] = &[
+    sweep::section,
+    resilience::section,
+    replicas::section,
     spectrum::section,
     latencies::section,
+    inference::section,
     timeline::section,
     outcomes::section,
     stages::section,
     kinds::section,
+    floor::section,
+    plan::section,
+    problem::section,
     validity::section,
     setup::section,
 ];

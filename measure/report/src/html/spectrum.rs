@@ -1,12 +1,12 @@
 //! The percentile spectrum: how long the slowest of so many had to wait.
 
 use super::Section;
-use super::chart::{Band, DataTable, Line, Panel, Point, Row, Scale, XAxis, YAxis, figure};
+use super::chart::{Band, DataTable, Line, Marks, Panel, Point, Row, Scale, XAxis, YAxis, figure};
 use crate::Report;
 use crate::schema::Summary;
 use crate::words::latency::bounded_value;
 use crate::words::units::Ns;
-use maud::html;
+use maud::{Markup, html};
 use openloop_measurer::{Population, Quantile, Value};
 
 /// The latencies that are shown, what they are called, and how they look.
@@ -35,36 +35,43 @@ const REPORTED: [(&str, f64); 6] = [
 ];
 
 pub(super) fn section(report: &Report) -> Option<Section> {
-    let shown: Vec<_> = SHOWN
-        .iter()
-        .filter_map(|(name, called, style)| {
-            let by_name = report.latency.by_name();
-            let (_, summary) = by_name.into_iter().find(|(known, _)| known == name)?;
-            Some((summary?, *called, *style))
-        })
-        .collect();
-    if shown.is_empty() {
-        return None;
-    }
+    let by_name = report.latency.by_name();
+    let shown = SHOWN.iter().filter_map(|(name, called, style)| {
+        let (_, summary) = by_name.iter().find(|(known, _)| known == name)?;
+        Some(((*summary)?, *called, *style))
+    });
+    let shown: Vec<Shown<'_>> = shown.collect();
+    (!shown.is_empty()).then(|| Section {
+        id: "spectrum",
+        title: "Percentiles",
+        body: html! {
+            p.lead { "One in how many waited longer: each step to the right is a rarer and slower request." }
+            (spectrum("Latency by percentile", &shown))
+        },
+    })
+}
+
+/// A latency, what it is called and means, and how it looks.
+pub(super) type Shown<'a> = (&'a Summary, &'a str, &'static str);
+
+/// Latencies by percentile; intervals are those of the first.
+pub(super) fn spectrum(title: &str, shown: &[Shown<'_>]) -> Markup {
     let populations: Result<Vec<_>, _> = shown
         .iter()
         .map(|(summary, ..)| summary.population())
         .collect();
-    let body = match populations {
-        Ok(populations) => drawn(&shown, &populations),
+    match populations {
+        Ok(populations) => drawn(title, shown, &populations),
         Err(why) => html! { p.note { "The histograms of this report cannot be drawn: " (why) } },
-    };
-    Some(Section {
-        id: "spectrum",
-        title: "Percentiles",
-        body,
-    })
+    }
 }
 
-fn drawn(
-    shown: &[(&Summary, &'static str, &'static str)],
-    populations: &[Population],
-) -> maud::Markup {
+/// What a latency is called, without what it means.
+fn name(called: &str) -> &str {
+    called.split(':').next().unwrap_or_default()
+}
+
+fn drawn(title: &str, shown: &[Shown<'_>], populations: &[Population]) -> Markup {
     let most = populations
         .iter()
         .map(Population::count)
@@ -79,6 +86,7 @@ fn drawn(
             name: (*called).to_owned(),
             style,
             points: steps.iter().map(|step| point(population, *step)).collect(),
+            marks: Marks::No,
         })
         .collect();
     let values = || {
@@ -88,32 +96,29 @@ fn drawn(
             .filter_map(|point| point.y)
     };
     let most_ns = values().fold(0.0, f64::max);
-    // What is next to nothing would take all the room of what is not.
-    let least_ns = values()
+    // What is next to nothing, and the least of many, would take all the room of what is not.
+    let medians = lines
+        .iter()
+        .filter_map(|line| line.points.iter().find(|point| point.x >= 2.0)?.y);
+    let least_ns = medians
+        .map(|ns| ns / 10.0)
         .filter(|ns| *ns >= most_ns / 1e6)
         .fold(most_ns, f64::min);
+    let least_ns = values().fold(most_ns, f64::min).max(least_ns);
     let x = XAxis {
         scale: Scale::Log(1.0, most as f64),
         ticks: ticks(most),
     };
+    let y = YAxis::Nanoseconds(Scale::of_durations(least_ns, most_ns));
+    let first = shown.first();
+    let band = first.and_then(|(first, called, style)| band(first, name(called), style));
     let panel = Panel {
-        title: "Latency by percentile",
-        y: YAxis::Nanoseconds(Scale::of_durations(least_ns, most_ns)),
         height: 1.25,
-        bands: shown
-            .first()
-            .and_then(|(response, ..)| band(response, most))
-            .into_iter()
-            .collect(),
-        stack: None,
-        shades: &[],
-        names_shades: false,
-        lines,
+        bands: band.into_iter().collect(),
+        ..Panel::new(title, y, lines)
     };
-    html! {
-        p.lead { "One in how many waited longer: each step to the right is a rarer and slower request." }
-        (figure("Percentile spectrum", &x, std::slice::from_ref(&panel), &table(shown, populations, &steps, &x)))
-    }
+    let data = table(shown, populations, &steps, &x);
+    figure(title, &x, std::slice::from_ref(&panel), &data)
 }
 
 /// One in 1, 1.2, 1.5, 1.8 … of all: twelve steps a power of ten, the reported ones among them, and the largest.
@@ -160,18 +165,19 @@ fn point(population: &Population, step: f64) -> Point {
 }
 
 /// The 95 % intervals of the reported quantiles.
-fn band(response: &Summary, most: u64) -> Option<Band> {
+fn band(of: &Summary, name: &str, style: &'static str) -> Option<Band> {
     let points: Vec<_> = REPORTED
         .iter()
-        .filter(|(_, step)| *step <= most as f64)
+        .filter(|(_, step)| *step <= of.count as f64)
         .filter_map(|(field, step)| {
-            let [low, high] = response.interval.get(*field)?;
+            let [low, high] = of.interval.get(*field)?;
             Some((*step, *low as f64, *high as f64))
         })
         .collect();
     (!points.is_empty()).then(|| Band {
-        name: "95 % intervals of the response".to_owned(),
-        style: "c1",
+        name: format!("95 % intervals of the {name}"),
+        style,
+        reach: None,
         points,
     })
 }
@@ -209,19 +215,14 @@ fn percentile(step: f64) -> String {
     format!("p{text}")
 }
 
-fn table(
-    shown: &[(&Summary, &'static str, &'static str)],
-    populations: &[Population],
-    steps: &[f64],
-    x: &XAxis,
-) -> DataTable {
+fn table(shown: &[Shown<'_>], populations: &[Population], steps: &[f64], x: &XAxis) -> DataTable {
     let mut head = vec![("percentile".to_owned(), None)];
     for (_, called, style) in shown {
-        let name = called.split(':').next().unwrap_or_default();
-        head.push((name.to_owned(), Some(*style)));
+        head.push((name(called).to_owned(), Some(*style)));
     }
-    head.push(("95 % of the response".to_owned(), None));
-    let response = shown.first().map(|(response, ..)| response);
+    let first = shown.first();
+    let of = first.map_or("", |(_, called, _)| name(called));
+    head.push((format!("95 % of the {of}"), None));
     let last = steps.len().saturating_sub(1);
     let row = |(index, step): (usize, &f64)| {
         let name = if index == last {
@@ -240,7 +241,7 @@ fn table(
         let interval = REPORTED
             .iter()
             .find(|(_, reported)| (reported / step - 1.0).abs() < 1e-9);
-        let interval = interval.and_then(|(field, _)| response?.interval.get(*field));
+        let interval = interval.and_then(|(field, _)| first?.0.interval.get(*field));
         cells.push(interval.map_or(String::new(), |[low, high]| Ns::interval(*low, *high)));
         Row {
             place: x.scale.place(*step),

@@ -1,10 +1,10 @@
 //! Where the time went.
 
 use super::Section;
+use super::inference;
 use super::latencies::table;
+use super::rails::ranges;
 use crate::Report;
-use crate::schema::Summary;
-use crate::words::latency::{bounded, cell};
 use crate::words::units::{Ns, count, percent, rate};
 use maud::{Markup, html};
 
@@ -13,6 +13,8 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     let metrics: Vec<_> = report
         .metrics
         .iter()
+        // What a language model's answers are made of has a section of its own.
+        .filter(|(name, _)| !inference::is_of_it(report, name))
         .filter_map(|(name, summary)| Some((name.as_str(), "", summary.as_ref()?)))
         .collect();
     if parts.is_empty() && metrics.is_empty() && report.counts.is_empty() {
@@ -80,40 +82,6 @@ fn means(parts: &[(&'static str, &'static str, f64)]) -> Markup {
                     }
                 }
             } }
-        }
-    }
-}
-
-/// The median, the 99th percentile and the largest of each, on one axis of powers.
-pub(super) fn ranges<'a>(rows: impl Iterator<Item = (&'a str, &'a Summary)>) -> Markup {
-    let rows: Vec<_> = rows.collect();
-    let most = rows.iter().map(|(_, s)| s.max_ns).max().unwrap_or(1).max(2) as f64;
-    let lowest = rows
-        .iter()
-        .map(|(_, s)| s.p50_ns)
-        .filter(|ns| *ns > 0)
-        .min()
-        .unwrap_or(1) as f64;
-    let scale = super::chart::Scale::Log((lowest / 1.5).max(most / 1e9).max(0.5), most * 1.05);
-    let at = |ns: u64| 100.0 * scale.place(ns as f64);
-    html! {
-        div.ranges {
-            @for (name, summary) in &rows {
-                @let (p50, p99, max) = (at(summary.p50_ns), at(summary.p99_ns), at(summary.max_ns));
-                @let figure = |field: &str, ns: u64| bounded(ns, &summary.at_least, field);
-                @let tip = format!("{name}: p50 {}, p99 {}, max {}, {} values", figure("p50_ns", summary.p50_ns), figure("p99_ns", summary.p99_ns), figure("max_ns", summary.max_ns), count(summary.count));
-                div.range {
-                    span.name { (name) }
-                    span.rail data-tip=(tip) title=(tip) {
-                        i.thin style=(format!("left:{p50:.2}%;width:{:.2}%", (max - p50).max(0.0))) {}
-                        i.thick style=(format!("left:{p50:.2}%;width:{:.2}%", (p99 - p50).max(0.0))) {}
-                        i.mid style=(format!("left:{p50:.2}%")) {}
-                        i class={ "end" @if summary.at_least.contains("max_ns") { " open" } } style=(format!("left:{max:.2}%")) {}
-                    }
-                    span.value { (cell(summary, "p50_ns")) " · " b { (cell(summary, "p99_ns")) } }
-                }
-            }
-            p.note { "Dot: p50. Bar: up to p99. Line: up to the largest. The axis goes by powers; the figures are p50 and p99." }
         }
     }
 }

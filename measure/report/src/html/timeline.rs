@@ -2,7 +2,7 @@
 
 use super::Section;
 use super::chart::{
-    DataTable, Line, Panel, Point, Row, Scale, Shade, Stack, XAxis, YAxis, axis_time, figure,
+    DataTable, Line, Marks, Panel, Point, Row, Scale, Shade, Stack, XAxis, YAxis, axis_time, figure,
 };
 use crate::Report;
 use crate::schema::{Arrivals, Interval};
@@ -24,8 +24,7 @@ const ERRORS: [(&str, &str); 6] = [
 ];
 
 pub(super) fn section(report: &Report) -> Option<Section> {
-    let each = report.timeline.len().div_ceil(POINTS).max(1);
-    let points: Vec<Spot> = report.timeline.chunks(each).filter_map(Spot::of).collect();
+    let (points, each) = spots(report);
     let end_ns = points.last()?.to_ns;
     let x = axis_time(end_ns as f64);
     let shades = shades(report, &x);
@@ -53,10 +52,17 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     })
 }
 
+/// The timeline in as many points as can be seen, and how many intervals each stands for.
+pub(super) fn spots(report: &Report) -> (Vec<Spot>, usize) {
+    let each = report.timeline.len().div_ceil(POINTS).max(1);
+    let points = report.timeline.chunks(each).filter_map(Spot::of);
+    (points.collect(), each)
+}
+
 /// One interval, or several of them as one.
-struct Spot {
-    from_ns: u64,
-    to_ns: u64,
+pub(super) struct Spot {
+    pub(super) from_ns: u64,
+    pub(super) to_ns: u64,
     asked: Option<f64>,
     arrivals: f64,
     ok: f64,
@@ -171,6 +177,7 @@ fn line(
         name: name.to_owned(),
         style,
         points: points.iter().map(point).collect(),
+        marks: Marks::No,
     }
 }
 
@@ -182,14 +189,9 @@ fn panel<'a>(
     shades: &'a [Shade],
 ) -> Panel<'a> {
     Panel {
-        title,
-        y,
         height,
-        lines,
-        bands: Vec::new(),
-        stack: None,
         shades,
-        names_shades: false,
+        ..Panel::new(title, y, lines)
     }
 }
 
@@ -201,7 +203,7 @@ fn most(lines: &[Line]) -> f64 {
     values.fold(0.0, f64::max)
 }
 
-fn rates<'a>(points: &[Spot], shades: &'a [Shade]) -> Panel<'a> {
+pub(super) fn rates<'a>(points: &[Spot], shades: &'a [Shade]) -> Panel<'a> {
     let mut lines = vec![
         line("arrivals", "c3", points, |spot| Some(spot.arrivals)),
         line("served", "c1", points, |spot| Some(spot.ok)),
@@ -231,6 +233,7 @@ fn latencies<'a>(points: &[Spot], shades: &'a [Shade]) -> Panel<'a> {
                     at_least: spot.latencies[index].is_some_and(|(_, at_least)| at_least),
                 })
                 .collect(),
+            marks: Marks::No,
         })
         .collect();
     let values = lines
@@ -257,7 +260,7 @@ fn in_flight<'a>(points: &[Spot], shades: &'a [Shade]) -> Panel<'a> {
 }
 
 /// What was not served, outcome by outcome; `None` where everything was.
-fn errors<'a>(points: &[Spot], shades: &'a [Shade]) -> Option<Panel<'a>> {
+pub(super) fn errors<'a>(points: &[Spot], shades: &'a [Shade]) -> Option<Panel<'a>> {
     let totals = points.iter().fold([0_u64; 6], |mut totals, spot| {
         for (total, n) in totals.iter_mut().zip(spot.errors()) {
             *total = total.saturating_add(n);
@@ -297,7 +300,7 @@ fn errors<'a>(points: &[Spot], shades: &'a [Shade]) -> Option<Panel<'a>> {
     Some(panel)
 }
 
-fn table(points: &[Spot], x: &XAxis, note: Option<String>) -> DataTable {
+pub(super) fn table(points: &[Spot], x: &XAxis, note: Option<String>) -> DataTable {
     let head = [
         ("time", None),
         ("asked", Some("c0")),

@@ -2,7 +2,7 @@
 
 use super::page::{class, sign};
 use crate::Report;
-use crate::schema::Finding;
+use crate::schema::{Capacity, Finding};
 use crate::words::latency::{cell, interval, naive};
 use crate::words::units::{count, percent, rate};
 use crate::words::verdict::{limits, load, other_reasons, rehearsal, reservations, tone_of};
@@ -54,7 +54,28 @@ pub(super) fn summary(report: &Report) -> Markup {
 
 fn objective(report: &Report) -> Markup {
     let findings = report.slo.iter().flat_map(|slo| &slo.findings);
+    let claims = report.resilience.iter().flat_map(|of| &of.claims);
     html! {
+        @if let Some(resilience) = &report.resilience {
+            ul.findings {
+                @for claim in claims {
+                    @let tone = match claim.verdict.as_str() {
+                        _ if !report.validity.valid => Tone::Plain,
+                        "pass" => Tone::Good,
+                        "inconclusive" => Tone::Doubtful,
+                        _ => Tone::Bad,
+                    };
+                    li class=(class(tone)) {
+                        span.sign aria-hidden="true" { (sign(tone)) }
+                        b { (claim.verdict) }
+                        span { (claim.claim) ": " (claim.found) }
+                    }
+                }
+                @for why in &resilience.why {
+                    li.doubtful { span.sign aria-hidden="true" { "!" } b {} span { (why) } }
+                }
+            }
+        }
         @if report.slo.is_some() {
             ul.findings {
                 @for finding in findings {
@@ -94,7 +115,8 @@ fn tiles(report: &Report) -> Markup {
     let asked = report
         .asked_rate
         .map(|asked| format!("asked {}, ", rate(asked)));
-    let mut tiles = vec![Tile {
+    let mut tiles = of_sweep(report);
+    tiles.push(Tile {
         label: "Achieved",
         value: or_none(report.achieved_rate),
         below: format!(
@@ -103,7 +125,7 @@ fn tiles(report: &Report) -> Markup {
             or_none(report.offered_rate)
         ),
         tone: Tone::Plain,
-    }];
+    });
     if let Some(response) = &report.latency.response {
         for (label, field) in [("Response p50", "p50_ns"), ("Response p99", "p99_ns")] {
             let interval = interval(response, field);
@@ -152,6 +174,29 @@ fn tiles(report: &Report) -> Markup {
             }
         }
     }
+}
+
+/// What a sweep was made for.
+fn of_sweep(report: &Report) -> Vec<Tile> {
+    let Some(sweep) = &report.sweep else {
+        return Vec::new();
+    };
+    let edge = |label, capacity: Option<&Capacity>, below: &str| {
+        let capacity = capacity?;
+        Some(Tile {
+            label,
+            value: super::sweep::short(capacity),
+            below: below.to_owned(),
+            tone: Tone::Plain,
+        })
+    };
+    let sought = sweep.sought.as_deref().unwrap_or_default();
+    let edges = [
+        edge("Capacity", sweep.found.as_ref(), sought),
+        edge("Knee", sweep.knee.as_ref(), "p99 up to 3 times the floor"),
+        edge("Highest rate", Some(&sweep.max), "the most that was served"),
+    ];
+    edges.into_iter().flatten().collect()
 }
 
 /// What a reader must know before the charts.

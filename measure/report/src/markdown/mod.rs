@@ -1,6 +1,7 @@
 //! Reports as Markdown, for a comment on a pull request.
 
 mod compare;
+mod experiment;
 mod report;
 mod summaries;
 

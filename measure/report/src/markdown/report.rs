@@ -1,5 +1,6 @@
 //! A report in a few lines.
 
+use super::experiment;
 use super::{escaped, row, rule, sign};
 use crate::Report;
 use crate::schema::Summary;
@@ -51,6 +52,7 @@ impl Report {
             writeln!(to, "- {} **{name}**: {why}", sign(Tone::Bad))?;
         }
         self.write_objective(&mut to)?;
+        experiment::write(self, &mut to)?;
         self.write_latencies(&mut to)?;
         self.write_remarks(&mut to)?;
         to.flush()

@@ -3,12 +3,14 @@
 mod circumstances;
 mod counts;
 mod latencies;
+mod objective;
 
 use crate::Report;
 use crate::schema::{self, Merged, StoredError, finite};
 use circumstances::{closed, generator, health, sessions, timeline, validity};
 use counts::{arrivals, counts, outcomes, phases};
 use latencies::{kinds, latency, metrics, worst};
+use objective::objective;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What several reports are of each other.
@@ -67,8 +69,9 @@ impl Report {
     /// Reports of runs, one after another, as one: repetitions of the same experiment.
     ///
     /// Histograms are merged, and quantiles read anew from them: never from quantiles. Rates are those of all the time
-    /// together. The timeline stays behind, and what the runs do not have in common is `None`; so is the verdict on an
-    /// objective, which belongs to a run. In which order they stand makes no difference.
+    /// together. The timeline stays behind, and what the runs do not have in common is `None`. An objective that all were
+    /// held against is judged anew: what every run keeps, or breaks, all keep, or break; where they differ, the merged
+    /// histograms decide. In which order the reports stand makes no difference.
     ///
     /// A mean of percentiles cannot be written: only histograms make a summary.
     /// ```compile_fail,E0308
@@ -172,7 +175,7 @@ fn merge(reports: &[Report], of: Of) -> Result<Report, MergeError> {
     let arrivals = arrivals(all.iter().map(|report| report.arrivals))?;
     let kinds = kinds(all, arrivals.scheduled)?;
     let latency = latency("", &each(all, |report| Some(&report.latency)))?;
-    Ok(Report {
+    let mut merged = Report {
         schema: schema::tag(),
         tool: Some(format!("openloop {}", env!("CARGO_PKG_VERSION"))),
         title: common(all, |report| report.title.clone()),
@@ -234,9 +237,12 @@ fn merge(reports: &[Report], of: Of) -> Result<Report, MergeError> {
         rehearsal: common(all, |report| report.rehearsal.clone()),
         replicas: None,
         sweep: None,
+        plan: common(all, |report| report.plan.clone()),
         resilience: None,
         seed: all.iter().map(|report| report.seed).min().unwrap_or(0),
-    })
+    };
+    merged.slo = objective(all, of, &merged);
+    Ok(merged)
 }
 
 /// In an order of their own, so that sums of fractions come out the same in whichever they were given.

@@ -1,6 +1,6 @@
 //! The same run several times.
 
-use super::finite;
+use super::{LowerBounds, finite};
 use openloop_experiment::{
     Metric, QuantileVariation, Replicas as Repeated, Run, Stability, Variation as Varied,
 };
@@ -45,8 +45,11 @@ pub struct Replica {
     pub mean_ns: Option<f64>,
     /// Its median response.
     pub p50_ns: Option<u64>,
-    /// Its 99th percentile; a lower bound where too many arrivals have no end.
+    /// Its 99th percentile.
     pub p99_ns: Option<u64>,
+    /// Which of them are lower bounds.
+    #[serde(default)]
+    pub at_least: LowerBounds,
 }
 
 /// How a figure varies from run to run.
@@ -93,15 +96,22 @@ impl Replicas {
 impl Replica {
     pub(super) fn of(run: &Run) -> Self {
         let response = run.series(&Metric::Response);
-        let quantile = |q| response.quantile(q).map(|value| value.ns());
+        let mut at_least = LowerBounds::default();
+        let mut quantile = |name, q| Some(at_least.note(name, response.quantile(q)?));
+        let p50_ns = quantile("p50_ns", Quantile::P50);
+        let p99_ns = quantile("p99_ns", Quantile::P99);
+        if response.whole().at_least.count() > 0 {
+            at_least.add("mean_ns");
+        }
         Replica {
             seed: run.plan().seed(),
             valid: run.validity().is_valid(),
             offered_rate: run.offered_per_second().and_then(finite),
             achieved_rate: run.achieved_per_second().and_then(finite),
             mean_ns: response.whole().mean_ns(),
-            p50_ns: quantile(Quantile::P50),
-            p99_ns: quantile(Quantile::P99),
+            p50_ns,
+            p99_ns,
+            at_least,
         }
     }
 }

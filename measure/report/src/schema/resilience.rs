@@ -47,6 +47,12 @@ pub struct Claim {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Stage {
+    /// First instant, in nanoseconds of the run.
+    #[serde(default)]
+    pub from_ns: Option<u64>,
+    /// First instant after it.
+    #[serde(default)]
+    pub to_ns: Option<u64>,
     /// Arrivals per second.
     pub offered_rate: Option<f64>,
     /// Served arrivals per second, by the instant of their completion.
@@ -91,6 +97,8 @@ impl Stage {
     fn of(stage: &Of) -> Self {
         let counts = stage.counts().iter();
         Stage {
+            from_ns: Some(stage.from().as_nanos()),
+            to_ns: Some(stage.to().as_nanos()),
             offered_rate: finite(stage.offered()),
             achieved_rate: finite(stage.achieved()),
             ok: finite(stage.ok()),

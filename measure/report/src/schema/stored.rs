@@ -3,7 +3,7 @@
 use super::Summary;
 use crate::hdr::{self, DecodeError, Precision, encode_ours};
 use openloop_experiment::Series;
-use openloop_measurer::{Exact, Histogram, HistogramError, Population};
+use openloop_measurer::{Exact, Histogram, HistogramError, Population, WINDOWS};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What is exact of the measured values and of the lower bounds.
@@ -160,8 +160,11 @@ impl Summary {
     /// The same whole and by window; without windows where they are not kept.
     ///
     /// # Errors
-    /// As [`population`](Summary::population).
+    /// As [`population`](Summary::population), and when there are more windows than a steady phase has.
     pub fn series(&self) -> Result<Series, StoredError> {
+        if self.windows.len() > WINDOWS {
+            return Err(StoredError::TooManyWindows(self.windows.len()));
+        }
         if self.windows.is_empty() {
             return Ok(Series::of_whole(self.population()?));
         }
@@ -213,6 +216,9 @@ pub enum StoredError {
     /// It is one of other buckets.
     #[error("the histogram does not have three digits from 1 ns on, as those of reports have")]
     Precision,
+    /// There are more windows than a steady phase has: each takes much memory.
+    #[error("there are {0} windows, and a steady phase has {WINDOWS}")]
+    TooManyWindows(usize),
     /// It contradicts the exact figures beside it.
     #[error("a histogram and the exact figures beside it contradict each other: {0}")]
     Contradiction(#[from] HistogramError),

@@ -1,11 +1,11 @@
-//! What is more than one run: the problem, the floor, replicas and a sweep.
+//! What is more than one run: the problem, the floor, replicas, a sweep, and the plan that follows.
 
 use super::page::Page;
 use super::table::Table;
 use crate::Report;
 use crate::schema::{Capacity, Diagnosis, Estimate, Level, Step, Sweep, Variation};
-use crate::words::Tone;
 use crate::words::units::{Ns, length, percent, rate};
+use crate::words::{self, Tone};
 use std::io;
 
 /// All of it, as far as there is any.
@@ -13,6 +13,7 @@ pub(super) fn write<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Re
     problem(report, page)?;
     sweep(report, page)?;
     resilience(report, page)?;
+    plan(report, page)?;
     floor(report, page)?;
     replicas(report, page)
 }
@@ -298,6 +299,31 @@ fn resilience<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<(
         table.row(cells.map(|cell| (cell, Tone::Plain)));
     }
     page.table(&table)
+}
+
+/// What has to be bought and set.
+fn plan<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+    let Some(plan) = &report.plan else {
+        return Ok(());
+    };
+    page.blank()?;
+    let peak = format!("for a peak of {}, on such nodes", rate(plan.peak_rate));
+    page.entry("plan", Tone::Strong, &peak)?;
+    for item in &plan.items {
+        let value = words::plan::shown(item.value, &item.unit);
+        let with = words::plan::inputs(item);
+        let why = match item.why.as_str() {
+            "" => String::new(),
+            why => format!("; {why}"),
+        };
+        let text = format!("{} = {}: {with}{why}", item.name, item.formula);
+        page.item("", (&value, Tone::Strong), &text)?;
+    }
+    for missing in &plan.missing {
+        let text = format!("{}: needs {}", missing.name, missing.needs);
+        page.item("", ("?", Tone::Faint), &text)?;
+    }
+    Ok(())
 }
 
 fn limits(sweep: &Sweep) -> impl Iterator<Item = (&'static str, &Capacity)> {

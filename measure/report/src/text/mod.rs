@@ -18,17 +18,6 @@ use crate::Report;
 use page::Page;
 use std::io;
 
-/// What is more than one run, as plain text in lines of at most `width` columns; empty where there is nothing.
-pub(crate) fn of_experiment(report: &Report, width: usize) -> io::Result<String> {
-    let mut text = Vec::new();
-    let style = TextStyle {
-        colour: false,
-        width,
-    };
-    experiment::write(report, &mut Page::new(&mut text, style))?;
-    Ok(String::from_utf8_lossy(&text).trim().to_owned())
-}
-
 impl Report {
     /// Writes what people read after a run: what it is worth first, then what it found.
     ///

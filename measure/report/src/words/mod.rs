@@ -2,6 +2,7 @@
 
 pub(crate) mod books;
 pub(crate) mod latency;
+pub(crate) mod plan;
 pub(crate) mod units;
 pub(crate) mod verdict;
 

@@ -241,10 +241,13 @@ fn units_and_precisions_that_differ_are_not_mixed() {
     let all = intervals(JAVA);
     two.add(&all[0]).unwrap();
     let in_ms = intervals(&format!("#[Unit: ms]\n{JAVA}"));
-    assert!(matches!(
-        two.add(&in_ms[0]),
-        Err(MergeLogError::Precision { .. })
-    ));
+    let error = two.add(&in_ms[0]).unwrap_err();
+    assert!(matches!(error, MergeLogError::Units { .. }));
+    assert!(
+        error
+            .to_string()
+            .contains("some values are in ns, and others in ms")
+    );
 }
 
 #[test]

@@ -2,11 +2,12 @@ use crate::fixture::{
     calm, mixed, on_any_machine, overloaded, partly_open, polymorphic, stopped, stopped_early,
 };
 use crate::golden::assert_golden;
+use crate::simulated::swept;
 use openloop_experiment::problem::{Observed, ProblemStatement};
 use openloop_experiment::{Run, Slo};
 use openloop_report::{Comparison, Report};
 
-fn page(report: &Report) -> String {
+pub(crate) fn page(report: &Report) -> String {
     let mut page = Vec::new();
     report.write_html(&mut page).unwrap();
     String::from_utf8(page).unwrap()
@@ -22,7 +23,7 @@ fn judged(run: &Run, slo: &str) -> Report {
 }
 
 /// What people see, an element a line: without the style, the script and the report inside.
-fn body(page: &str) -> String {
+pub(crate) fn body(page: &str) -> String {
     let (_, body) = page.split_once("<main>").unwrap();
     let (body, _) = body.split_once("<script type=").unwrap();
     body.replace("><", ">\n<") + "\n"
@@ -105,6 +106,18 @@ async fn what_somebody_wrote_is_text_and_nothing_else() {
     let problem = serde_json::json!({ "title": evil, "environment": { "service": evil } });
     let problem = ProblemStatement::from_json(&problem.to_string()).unwrap();
     let mut report = report.with_problem(&problem, &Observed::default());
+    let experiment = swept().await;
+    (report.sweep, report.plan, report.floor) =
+        (experiment.sweep, experiment.plan, experiment.floor);
+    let sweep = report.sweep.as_mut().unwrap();
+    sweep.sought = Some(evil.to_owned());
+    sweep.max.text = evil.to_owned();
+    sweep.diagnosis.evidence = vec![evil.to_owned()];
+    sweep.warnings = vec![evil.to_owned()];
+    sweep.points[0].zone = Some(evil.to_owned());
+    let item = &mut report.plan.as_mut().unwrap().items[0];
+    (item.name, item.formula, item.why) = (evil.to_owned(), evil.to_owned(), evil.to_owned());
+    report.floor.as_mut().unwrap().levels[0].kind = Some(evil.to_owned());
     for check in &mut report.validity.checks {
         (check.name, check.why) = (evil.to_owned(), evil.to_owned());
     }

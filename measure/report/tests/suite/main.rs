@@ -16,4 +16,6 @@ mod html;
 mod json;
 mod merge;
 mod progress;
+mod simulated;
 mod text;
+mod verdicts;

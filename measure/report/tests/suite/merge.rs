@@ -155,6 +155,11 @@ async fn what_contradicts_itself_is_not_merged() {
     });
     assert!(error.contains("contradict"), "{error}");
     let error = damaged(|summary| {
+        let window = summary.windows[0].clone();
+        summary.windows.resize(11, window);
+    });
+    assert!(error.contains("11 windows"), "{error}");
+    let error = damaged(|summary| {
         summary.windows.clear();
         summary.parts = None;
     });

@@ -48,6 +48,11 @@ pub(crate) struct ExperimentArgs {
     #[arg(long, value_name = "SHARE", requires = "sweep")]
     pub(crate) resolution: Option<f64>,
 
+    /// The most requests per second that production is expected to bring: the report then has a plan of nodes, pools and
+    /// timeouts for it, from the sweep
+    #[arg(long, value_name = "RATE")]
+    pub(crate) peak: Option<Rate>,
+
     /// Past what the service can serve, and back: three tenths of --steady at --rate, three at this rate, four at --rate;
     /// says what is turned away, what the others pay, and how long it takes to recover
     #[arg(long, value_name = "RATE", conflicts_with_all = ["sweep", "replicas", "slo", "profile", "closed"])]

@@ -42,6 +42,19 @@ impl Frame {
         }
     }
 
+    /// How high a line of names is.
+    pub(super) const LANE: f64 = 16.0;
+
+    /// The same with room for so many lines of names above.
+    pub(super) fn with_lanes(self, lanes: usize) -> Frame {
+        let room = Frame::LANE * lanes as f64;
+        Frame {
+            height: self.height + room,
+            top: self.top + room,
+            ..self
+        }
+    }
+
     /// The share of the horizontal axis by which its numbers are apart at least.
     pub(super) fn gap(&self) -> f64 {
         self.apart / (self.width - self.left - self.right)

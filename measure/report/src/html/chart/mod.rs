@@ -2,12 +2,13 @@
 
 mod frame;
 mod panel;
+mod rules;
 mod scale;
 mod table;
 
 pub(super) use frame::Frame;
-pub(super) use panel::{Band, Line, Panel, Point, Shade, Stack, YAxis};
-pub(super) use scale::{Scale, XAxis, axis_time};
+pub(super) use panel::{Band, Line, Marks, Panel, Point, Rule, Shade, Stack, YAxis};
+pub(super) use scale::{Scale, XAxis, axis_rate, axis_time};
 pub(super) use table::{DataTable, Row};
 
 use maud::{Markup, html};

@@ -1,7 +1,8 @@
 //! One picture of a figure: lines, bands and stacks over the common axis.
 
 use super::frame::Frame;
-use super::scale::{Scale, XAxis, axis_count, axis_ns};
+use super::rules::Labels;
+use super::scale::{Scale, XAxis, axis_count, axis_ns, axis_share};
 use maud::{Markup, html};
 use std::fmt::Write;
 
@@ -24,6 +25,18 @@ pub(in super::super) struct Line {
     pub(in super::super) name: String,
     pub(in super::super) style: Style,
     pub(in super::super) points: Vec<Point>,
+    pub(in super::super) marks: Marks,
+}
+
+/// Whether the points of a line are marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Marks {
+    /// There are too many, or they were computed.
+    No,
+    /// They were measured one by one.
+    Points,
+    /// Likewise, and nothing lies between them.
+    PointsAlone,
 }
 
 /// Intervals: a bar at each place for which there is one. Between them nothing is known, so nothing is drawn.
@@ -31,8 +44,18 @@ pub(in super::super) struct Line {
 pub(in super::super) struct Band {
     pub(in super::super) name: String,
     pub(in super::super) style: Style,
+    /// How far a bar reaches to both sides, along the axis; where it does not matter, it is a few pixels.
+    pub(in super::super) reach: Option<f64>,
     /// Place, lower and upper value.
     pub(in super::super) points: Vec<(f64, f64, f64)>,
+}
+
+/// A place on the horizontal axis with a name: an edge that was found.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Rule {
+    /// From 0 to 1.
+    pub(in super::super) place: f64,
+    pub(in super::super) name: String,
 }
 
 /// Bars on each other, one for each place.
@@ -58,12 +81,19 @@ pub(in super::super) struct Shade {
 pub(in super::super) enum YAxis {
     Nanoseconds(Scale),
     Count(Scale),
+    /// A share of 1, as percent.
+    Share(Scale),
+    /// A share more or less.
+    Change(Scale),
 }
 
 impl YAxis {
     fn scale(self) -> Scale {
         match self {
-            YAxis::Nanoseconds(scale) | YAxis::Count(scale) => scale,
+            YAxis::Nanoseconds(scale)
+            | YAxis::Count(scale)
+            | YAxis::Share(scale)
+            | YAxis::Change(scale) => scale,
         }
     }
 
@@ -71,6 +101,8 @@ impl YAxis {
         match self {
             YAxis::Nanoseconds(scale) => axis_ns(scale, count),
             YAxis::Count(scale) => axis_count(scale, count),
+            YAxis::Share(scale) => axis_share(scale, count, false),
+            YAxis::Change(scale) => axis_share(scale, count, true),
         }
     }
 }
@@ -84,6 +116,7 @@ pub(in super::super) struct Panel<'a> {
     pub(in super::super) height: f64,
     pub(in super::super) lines: Vec<Line>,
     pub(in super::super) bands: Vec<Band>,
+    pub(in super::super) rules: Vec<Rule>,
     pub(in super::super) stack: Option<Stack>,
     pub(in super::super) shades: &'a [Shade],
     /// Whether the stretches are named.
@@ -92,6 +125,47 @@ pub(in super::super) struct Panel<'a> {
 
 /// Arrows stand at least so many pixels apart.
 const ARROWS_APART: f64 = 16.0;
+
+impl Line {
+    /// The class of its marks: those that stand alone are larger.
+    fn dots(&self) -> &'static str {
+        match self.marks {
+            Marks::PointsAlone => "dots alone ",
+            Marks::Points | Marks::No => "dots ",
+        }
+    }
+
+    /// How it looks.
+    fn swatch(&self) -> Markup {
+        html! {
+            @if self.marks == Marks::PointsAlone {
+                svg.swatch viewBox="0 0 12 8" aria-hidden="true" { path class={ (self.dots()) (self.style) } d="M6 4h0" {} }
+            } @else {
+                svg.swatch viewBox="0 0 26 8" aria-hidden="true" {
+                    path class={ "line " (self.style) } d="M1 4H25" {}
+                    @if self.marks == Marks::Points { path class={ "dots " (self.style) } d="M13 4h0" {} }
+                }
+            }
+        }
+    }
+}
+
+impl<'a> Panel<'a> {
+    /// Of lines alone, as high as a whole figure.
+    pub(in super::super) fn new(title: &'a str, y: YAxis, lines: Vec<Line>) -> Self {
+        Panel {
+            title,
+            y,
+            height: 1.0,
+            lines,
+            bands: Vec::new(),
+            rules: Vec::new(),
+            stack: None,
+            shades: &[],
+            names_shades: false,
+        }
+    }
+}
 
 impl Panel<'_> {
     /// The title, and which line is what.
@@ -104,7 +178,7 @@ impl Panel<'_> {
             div.caption {
                 span.title { (self.title) }
                 @for line in &self.lines {
-                    span.key { svg.swatch viewBox="0 0 26 8" aria-hidden="true" { path class={ "line " (line.style) } d="M1 4H25" {} } (line.name) }
+                    span.key { (line.swatch()) (line.name) }
                 }
                 @for (name, style) in self.stack.iter().flat_map(|stack| &stack.parts) {
                     span.key { svg.swatch viewBox="0 0 12 8" aria-hidden="true" { rect class={ "fill " (style) } width="12" height="8" {} } (name) }
@@ -120,7 +194,8 @@ impl Panel<'_> {
     }
 
     pub(super) fn svg(&self, class: &str, frame: &Frame, x: &XAxis) -> Markup {
-        let frame = &frame.scaled(self.height);
+        let labels = Labels::of(&self.rules, frame);
+        let frame = &frame.scaled(self.height).with_lanes(labels.lanes);
         let (left, right) = (frame.x(0.0), frame.x(1.0));
         let (bottom, top) = (frame.y(0.0), frame.y(1.0));
         let y_ticks = self.y.ticks(((bottom - top) / 34.0) as usize);
@@ -156,9 +231,10 @@ impl Panel<'_> {
                     @let drawn = self.line(line, frame, x);
                     @if !drawn.solid.is_empty() { path class={ "line " (line.style) } d=(drawn.solid) {} }
                     @if !drawn.dashed.is_empty() { path class={ "line bound " (line.style) } d=(drawn.dashed) {} }
-                    @if !drawn.dots.is_empty() { path class={ "dots " (line.style) } d=(drawn.dots) {} }
+                    @if !drawn.dots.is_empty() { path class={ (line.dots()) (line.style) } d=(drawn.dots) {} }
                     @if !drawn.arrows.is_empty() { path class={ "arrow " (line.style) } d=(drawn.arrows) {} }
                 }
+                (labels.markup(frame))
                 line.cursor y1=(px(top)) y2=(px(bottom)) {}
             }
         }
@@ -188,7 +264,11 @@ impl Panel<'_> {
                 true => (low + 1.0, high - 1.0),
                 false => (low, high),
             };
-            let (left, right) = ((at - 5.0).max(frame.x(0.0)), (at + 5.0).min(frame.x(1.0)));
+            let edge = |by: f64, pixels: f64| match band.reach {
+                Some(reach) => frame.x(x.scale.place(place + by * reach)),
+                None => (at + by * pixels).max(frame.x(0.0)).min(frame.x(1.0)),
+            };
+            let (left, right) = (edge(-1.0, 5.0), edge(1.0, 5.0));
             // Writing into a String cannot fail.
             let _ = write!(path, "M{left:.1} {low:.1}V{high:.1}H{right:.1}V{low:.1}Z");
         }
@@ -227,35 +307,30 @@ impl Panel<'_> {
                 frame.x(x.scale.place(point.x)),
                 frame.y(self.y.scale().place(value)),
             );
-            match before {
-                Some((x, y, was_bound)) => {
-                    let path = match was_bound || point.at_least {
-                        true => &mut drawn.dashed,
-                        false => &mut drawn.solid,
-                    };
-                    // A path goes on where it stopped.
-                    if !path.ends_with(&text_of(x, y)) {
-                        step(path, 'M', x, y);
-                    }
-                    step(path, 'L', at.0, at.1);
+            if let Some((x, y, was_bound)) = before {
+                let path = match was_bound || point.at_least {
+                    true => &mut drawn.dashed,
+                    false => &mut drawn.solid,
+                };
+                // A path goes on where it stopped.
+                if !path.ends_with(&text_of(x, y)) {
+                    step(path, 'M', x, y);
                 }
-                None => {
-                    let is_alone = line
-                        .points
-                        .get(index + 1)
-                        .is_none_or(|next| next.y.is_none());
-                    if is_alone {
-                        step(&mut drawn.dots, 'M', at.0, at.1);
-                        drawn.dots.push_str("h0");
-                    }
-                }
+                step(path, 'L', at.0, at.1);
+            }
+            let next = line.points.get(index + 1);
+            let is_alone = before.is_none() && next.is_none_or(|next| next.y.is_none());
+            if is_alone || (line.marks != Marks::No && !point.at_least) {
+                step(&mut drawn.dots, 'M', at.0, at.1);
+                drawn.dots.push_str("h0");
             }
             if point.at_least && at.0 - arrow_at >= ARROWS_APART {
                 arrow_at = at.0;
                 step(&mut drawn.arrows, 'M', at.0, at.1 - 6.0);
                 drawn.arrows.push_str("l4 7h-8z");
             }
-            before = Some((at.0, at.1, point.at_least));
+            let goes_on = line.marks != Marks::PointsAlone;
+            before = goes_on.then_some((at.0, at.1, point.at_least));
         }
         drawn
     }

@@ -127,6 +127,33 @@ fn thousands(n: f64) -> String {
     format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
+/// The numbers of an axis of shares, in percent; with a sign where they are of a change.
+pub(super) fn axis_share(scale: Scale, count: usize, is_signed: bool) -> Vec<(f64, String)> {
+    let written = |share: f64| {
+        let percent = thousands(share * 100.0);
+        match (is_signed, percent.as_str()) {
+            (true, "0" | "-0") => "same".to_owned(),
+            (true, percent) if !percent.starts_with('-') => format!("+{percent} %"),
+            (_, percent) => format!("{} %", percent.replace('-', "−")),
+        }
+    };
+    let ticks = scale.ticks(count).into_iter();
+    ticks
+        .map(|share| (scale.place(share), written(share)))
+        .collect()
+}
+
+/// An axis of rates per second, from 0 to a round one that is at least `most`.
+pub(in super::super) fn axis_rate(most: f64) -> XAxis {
+    let most = if most > 0.0 { most } else { 1.0 };
+    let step = nice(most / 8.0);
+    let scale = Scale::Linear(0.0, (most / step).ceil() * step);
+    XAxis {
+        scale,
+        ticks: [10, 5, 4, 2].map(|count| axis_count(scale, count)).into(),
+    }
+}
+
 /// The horizontal axis of a figure.
 #[derive(Clone, Debug)]
 pub(in super::super) struct XAxis {
