@@ -44,7 +44,7 @@ pub(crate) async fn run<P: Protocol>(
     }
     let report = match rehearsed {
         Some(service) => report.with_rehearsal(service),
-        None => report,
+        None => trials.protocol().conclude(report),
     };
     load.output
         .write(&report, outcome.runs.all())

@@ -76,6 +76,10 @@ impl<'a, P: Protocol> Trials<'a, P> {
         self.protocol.clone().round_trip().await
     }
 
+    pub(crate) fn protocol(&self) -> &P {
+        &self.protocol
+    }
+
     /// Whether nothing is sent.
     pub(crate) fn is_rehearsal(&self) -> bool {
         matches!(self.against, Against::Simulated(_))

@@ -201,6 +201,8 @@ fn merge(reports: &[Report], of: Of) -> Result<Report, MergeError> {
         counts: counts(all.iter().map(|report| &report.counts))?,
         // Shares are not merged without what they are shares of.
         observations: BTreeMap::new(),
+        courses: BTreeMap::new(),
+        events: Vec::new(),
         validity: validity(all),
         floor: common(all, |report| report.floor.clone()),
         slo: None,
