@@ -135,8 +135,9 @@ impl Driver {
         ask: Ask,
     ) -> Result<(u64, oneshot::Receiver<Then>), Vec<u8>> {
         let mut state = self.state.lock();
-        let now_ns = self.clock.now_ns();
         self.catch_up(&mut state);
+        // Not before: the model must not have gone on meanwhile.
+        let now_ns = self.clock.now_ns();
         let state = &mut *state;
         if !std::mem::replace(&mut state.begun, true) {
             state.time.begin(now_ns);
