@@ -172,18 +172,18 @@ impl FromStr for Prefixes {
         let [count, tokens, skew] = parts[..] else {
             return Err("write COUNT:TOKENS:EXPONENT, such as 20:512:1".to_owned());
         };
-        let number = |text: &str| {
-            text.parse()
-                .map_err(|_| format!("\"{text}\" is no whole number"))
-        };
-        let skew = skew
-            .parse()
-            .map_err(|_| format!("\"{skew}\" is no exponent"))?;
-        let tokens = u32::try_from(number(tokens)?).map_err(|error| error.to_string())?;
-        PrefixTree::flat(number(count)?, tokens, skew)
+        let (count, tokens): (u64, u32) = (number(count)?, number(tokens)?);
+        let skew = number(skew)?;
+        PrefixTree::flat(count, tokens, skew)
             .map(Prefixes)
             .map_err(|error| error.to_string())
     }
+}
+
+fn number<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| {
+        format!("\"{text}\" is no such number: write COUNT:TOKENS:EXPONENT, such as 20:512:1")
+    })
 }
 
 fn field(text: &str) -> Result<(String, Value), String> {
