@@ -84,6 +84,9 @@ pub struct Report {
     /// Named durations of the steady phase: stages of an adapter, and metrics that repeat within an arrival.
     #[serde(default)]
     pub metrics: BTreeMap<String, Option<Summary>>,
+    /// What the named durations are, by name: their formulas, where the adapter states them.
+    #[serde(default)]
+    pub formulas: BTreeMap<String, String>,
     /// Named counts of the steady phase, summed over arrivals: bytes, connections opened.
     #[serde(default)]
     pub counts: BTreeMap<String, u64>,
@@ -180,6 +183,7 @@ impl Report {
             latency: Latency::of(|metric| run.series(&metric)),
             kinds: Kind::all(run),
             metrics: schema::metrics(&steady, |metric| Summary::of(&run.series(&metric))),
+            formulas: BTreeMap::new(),
             counts: schema::named(&steady),
             observations: BTreeMap::new(),
             courses: BTreeMap::new(),
@@ -277,6 +281,13 @@ impl Report {
         if value.is_finite() {
             self.observations.insert(name.into(), value);
         }
+        self
+    }
+
+    /// The same with what a named duration is.
+    #[must_use]
+    pub fn with_formula(mut self, name: impl Into<String>, formula: impl Into<String>) -> Self {
+        self.formulas.insert(name.into(), formula.into());
         self
     }
 

@@ -79,6 +79,32 @@ pub struct Course {
     finished: bool,
 }
 
+/// The metrics and their formulas, as [`Course`] has them: for reports.
+pub const FORMULAS: [(&str, &str); 10] = [
+    ("ttft", "first token - intended instant"),
+    ("ttft_sent", "first token - sending"),
+    (
+        "ttft_visible",
+        "first token that is not reasoning - intended instant",
+    ),
+    (
+        "first_event",
+        "first event without a token - intended instant",
+    ),
+    (
+        "tpot",
+        "(last token - first)/(tokens - those of the first chunk)",
+    ),
+    (
+        "itl",
+        "gap between chunks/tokens of the later one, once for each of them",
+    ),
+    ("itl_chunk", "gap between chunks with tokens"),
+    ("e2e", "last token - intended instant"),
+    ("e2e_sent", "last token - sending"),
+    ("ntpot", "(last token - sending)/tokens"),
+];
+
 /// The time between two chunks with tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

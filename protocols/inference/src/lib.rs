@@ -31,6 +31,16 @@
 //! The stages of the HTTP call (`acquire`, `dns`, `connect`, `tls`, `first_byte`, `body`) are those of
 //! [`openloop_http`].
 //!
+//! # What to look at beside them
+//!
+//! - An answer that failed before its first token has no `ttft`, and one that was given up has no metric at all: a bound
+//!   on `ttft` says nothing of them. Bound `errors` with it, or look at goodput, which is of all arrivals.
+//! - `chunks_coalesced` counts chunks that came in one read with the one before. Between a server that writes token by
+//!   token and a client that keeps up it is rare; where it is not, one of both, or the network, was late, and the small
+//!   gaps of `itl_chunk` are not the server's.
+//! - `tokens_assumed` counts answers whose tokens nobody counted, `itl_not_observable` those whose chunks held several.
+//! - Of one request at a time `ttft` is S_prefill and `tpot` is S_decode: the floor that other figures are held against.
+//!
 //! # Outcomes
 //!
 //! | class | meaning |
@@ -68,7 +78,7 @@ pub use answer::Answer;
 pub use builder::{BuildError, Builder};
 pub use chunk::{Content, Finish, ServerTimes};
 pub use client::Inference;
-pub use course::{Course, Gap};
+pub use course::{Course, FORMULAS, Gap};
 pub use error::{InferenceError, InferenceErrorKind};
 pub use goodput::{Goodput, GoodputError};
 pub use names::{MetricNames, NoSuchTool};

@@ -15,7 +15,7 @@ use ::http::Uri;
 use openloop_experiment::Work;
 use openloop_experiment::drive::{Monitor, ShardOf};
 use openloop_http::HttpError;
-use openloop_inference::{BuildError, Connections, Inference, MetricNames, Tls, Totals};
+use openloop_inference::{BuildError, Connections, FORMULAS, Inference, MetricNames, Tls, Totals};
 use openloop_measurer::Operation;
 use openloop_report::Report;
 use openloop_sched::Ticket;
@@ -224,6 +224,11 @@ impl Protocol for InferenceLoad {
 
     fn conclude(&self, mut report: Report) -> Report {
         report = self.watch.tell(report);
+        for (name, formula) in FORMULAS {
+            if report.metrics.contains_key(name) {
+                report = report.with_formula(name, formula);
+            }
+        }
         let steady = report.phases.iter().find(|phase| phase.name == "steady");
         let (arrivals, seconds) = (
             steady.map_or(0, |phase| phase.arrivals.scheduled),
@@ -246,7 +251,10 @@ impl Protocol for InferenceLoad {
 fn renamed(mut report: Report, names: MetricNames) -> Report {
     for (ours, theirs) in names.pairs() {
         if let Some(summary) = report.metrics.get(*ours).cloned() {
-            report.metrics.insert(format!("{names}:{theirs}"), summary);
+            let name = format!("{names}:{theirs}");
+            let formula = format!("{ours}, as {names} has it");
+            report.metrics.insert(name.clone(), summary);
+            report = report.with_formula(name, formula);
         }
     }
     report

@@ -199,6 +199,7 @@ fn merge(reports: &[Report], of: Of) -> Result<Report, MergeError> {
         kinds,
         metrics: metrics("", &each(all, |report| Some(&report.metrics)))?,
         counts: counts(all.iter().map(|report| &report.counts))?,
+        formulas: first.formulas.clone(),
         // Shares are not merged without what they are shares of.
         observations: BTreeMap::new(),
         courses: BTreeMap::new(),
