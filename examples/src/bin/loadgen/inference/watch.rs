@@ -15,6 +15,8 @@ use std::time::Duration;
 /// How often it is asked, and how long it may take to answer.
 const EVERY: Duration = Duration::from_secs(1);
 const LIMIT: Duration = Duration::from_secs(5);
+/// How soon it is asked again at the soonest.
+const LOOK: Duration = Duration::from_millis(20);
 /// A cache that is so full has no room for the next.
 const FULL: f64 = 0.99;
 
@@ -77,9 +79,9 @@ impl Watch {
                     return self.sum_up(run);
                 }
             }
-            let left = now.map_or(EVERY, |now| end.saturating_since(now).min(EVERY));
-            // A look at the end itself, and none in between that takes no time.
-            tokio::time::sleep(left.max(Duration::from_millis(20))).await;
+            // The first look is at the beginning, and the last at the end.
+            let left = now.map_or(LOOK, |now| end.saturating_since(now).min(EVERY));
+            tokio::time::sleep(left.max(LOOK)).await;
         }
     }
 
