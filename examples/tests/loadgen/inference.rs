@@ -202,3 +202,31 @@ fn what_makes_no_request_is_refused_before_anything_is_sent() {
         );
     }
 }
+
+/// The template of the library can be rehearsed as it stands.
+#[test]
+fn a_problem_is_rehearsed_without_a_server() {
+    let problem = Scratch::new();
+    let template = run("problem --template llm");
+    let text = stdout(&template).replace("steady = \"10m\"", "steady = \"60s\"");
+    std::fs::write(problem.path(), text).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_loadgen"))
+        .args([
+            "inference",
+            "http://127.0.0.1:1",
+            "--model",
+            "m",
+            "--rehearse",
+        ])
+        .args(["--json", "-", "--problem", problem.path()])
+        .output()
+        .unwrap();
+    let said = stderr(&output);
+    assert!(
+        said.contains("ttft.p99 <= 200 ms is not rehearsed"),
+        "{said}"
+    );
+    let report = report(&output);
+    assert!(report["rehearsal"].is_string());
+    assert!(report["arrivals"]["ok"].as_u64().unwrap() > 100);
+}

@@ -23,7 +23,7 @@
 //! What no script can stand for is real: [`Postgres`], [`PgBouncer`], [`Redis`] and [`RedisCluster`], and Node.js, nginx
 //! and Gunicorn by [`Web`], are the programs of the system's packages, private to whoever starts them.
 //!
-//! The same scripted servers run in a process of their own: `testbed-http`. `testbed` is the test command of
+//! The same scripted servers run in a process of their own: `testbed-http` and `testbed-llm`. `testbed` is the test command of
 //! the whole repository (`cargo testbed`).
 #![cfg(feature = "servers")]
 #![forbid(unsafe_code)]

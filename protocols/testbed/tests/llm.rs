@@ -173,3 +173,35 @@ fn what_is_asked_wrongly_is_refused_in_words() {
             .is_err()
     );
 }
+
+/// The same in a process of its own.
+#[test]
+fn the_program_prints_where_it_listens_and_streams() {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(env!("CARGO_BIN_EXE_testbed-llm"))
+        .args(["--script", "2ms:1ms", "--for", "60s"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut url = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut url)
+        .unwrap();
+    let mut client = TcpStream::connect(url.trim().trim_start_matches("http://")).unwrap();
+    write!(
+        client,
+        "GET /v1/models HTTP/1.1\r\nconnection: close\r\n\r\n"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(answer.contains("testbed"), "{answer}");
+    let refused = Command::new(env!("CARGO_BIN_EXE_testbed-llm"))
+        .args(["--script", "2ms"])
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+}

@@ -3,8 +3,8 @@
 //! On the real clock, and paired: each instant is compared with the server's own of the same token, so that what the
 //! server was late is not charged to the client.
 
-use crate::{client, ms, prompts, scripted};
-use openloop_inference::Course;
+use crate::{ms, prompts, scripted};
+use openloop_inference::{Connections, Course, Inference};
 use openloop_measurer::Operation;
 use openloop_testbed::Stream;
 use std::time::{Duration, Instant};
@@ -19,7 +19,12 @@ const TOKENS: u32 = 64;
 
 async fn streams(count: usize) -> Vec<Pair> {
     let server = scripted().start().unwrap();
-    let client = client(&server);
+    // Opened before, so that opening is no part of what is seen.
+    let client = Inference::builder(&server.url(), "testbed")
+        .connections(Connections::pool(count))
+        .build()
+        .unwrap();
+    client.prepare().await.unwrap();
     let mut running = tokio::task::JoinSet::new();
     for seq in 0..count as u64 {
         let client = client.clone();

@@ -9,6 +9,7 @@ use crate::clock::nanos;
 use crate::timer::Timer;
 use crate::{Clock, On};
 use openloop_capacity::batching::{ClusterConfig, EngineReport};
+use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -162,8 +163,7 @@ impl LlmServerBuilder {
         };
         let clock = Clock::new();
         let driver = Arc::new(Driver::new(clock, model, self.style, self.stalls));
-        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, self.port))?;
-        listener.set_nonblocking(true)?;
+        let listener = listen(self.port)?;
         let addr = listener.local_addr()?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -197,6 +197,16 @@ impl LlmServerBuilder {
             thread: Some(thread),
         })
     }
+}
+
+fn listen(port: u16) -> io::Result<std::net::TcpListener> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)).into())?;
+    // Thousands of streams begin at once.
+    socket.listen(4096)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
 }
 
 async fn accept(listener: TcpListener, driver: &Arc<Driver>, open: &Arc<AtomicU64>) {
