@@ -7,6 +7,8 @@
 
 mod capacity;
 mod experiments;
+#[cfg(feature = "inference")]
+mod inference;
 mod interrupt;
 mod mixes;
 #[cfg(feature = "postgres")]

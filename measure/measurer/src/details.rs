@@ -24,12 +24,14 @@ pub struct Details<'a> {
     into: &'a mut Vec<Detail>,
     acquire_ns: u64,
     received: Option<Instant>,
+    intended: Instant,
 }
 
 impl<'a> Details<'a> {
-    pub(crate) fn new(into: &'a mut Vec<Detail>) -> Self {
+    pub(crate) fn new(into: &'a mut Vec<Detail>, intended: Instant) -> Self {
         Details {
             into,
+            intended,
             acquire_ns: 0,
             received: None,
         }
@@ -38,6 +40,18 @@ impl<'a> Details<'a> {
     /// A named duration: a stage (`connect`, `first_byte`), or one that repeats (`itl`).
     pub fn duration(&mut self, name: &'static str, taken: Duration) {
         self.into.push(Detail::Duration(name, nanos(taken)));
+    }
+
+    /// When the arrival should have started: what an adapter's own instants are counted from, where a user waits for
+    /// them, such as the first token of an answer.
+    #[must_use]
+    pub fn intended(&self) -> Instant {
+        self.intended
+    }
+
+    /// A named duration from the [intended](Details::intended) instant until `at`: 0 where `at` lies before it.
+    pub fn since_intended(&mut self, name: &'static str, at: Instant) {
+        self.duration(name, at.saturating_duration_since(self.intended));
     }
 
     /// Stages by name: those that the arrival came to.

@@ -188,10 +188,11 @@ impl Recorder {
         mut sample: Sample,
         details: impl FnOnce(&mut Details<'_>),
     ) -> Sample {
+        let intended = self.0.start + sample.intended.as_duration();
         let mut slot = self.slot();
         let owned = slot.owned_details;
         slot.details.truncate(owned);
-        let mut into = Details::new(&mut slot.details);
+        let mut into = Details::new(&mut slot.details, intended);
         details(&mut into);
         let (acquire_ns, received) = into.finish();
         sample.acquire = Duration::from_nanos(acquire_ns);

@@ -30,6 +30,9 @@ impl Describe for Reply {
         into.acquire(ms(2));
         into.duration("itl", ms(3));
         into.duration("itl", ms(5));
+        // However long it had waited, and 0 where there was no wait yet.
+        into.since_intended("first", Instant::now() - ms(1));
+        into.since_intended("before", into.intended() - ms(1));
         into.count("bytes", 11);
         into.received(Instant::now() - ms(1));
     }
@@ -69,7 +72,12 @@ async fn response_is_schedule_delay_plus_service_and_exchange_leaves_out_our_wai
         .collect();
     assert_eq!(
         metrics,
-        [("acquire", 1, Some(2 * MS)), ("itl", 2, Some(5 * MS))]
+        [
+            ("acquire", 1, Some(2 * MS)),
+            ("itl", 2, Some(5 * MS)),
+            ("first", 1, Some(26 * MS)),
+            ("before", 1, Some(0)),
+        ]
     );
     assert_eq!(steady.counts().collect::<Vec<_>>(), [("bytes", 11)]);
     assert_eq!(steady.total(|c| &c.until_received).max_ns(), Some(26 * MS));

@@ -1,7 +1,7 @@
 //! The report of a run.
 
 use crate::schema::{
-    self, Arrivals, Backlog, Closed, Environment, Floor, Generator, Health, Interval, Kind,
+    self, Arrivals, Backlog, Closed, Environment, Event, Floor, Generator, Health, Interval, Kind,
     Latency, Limits, Lint, Merged, Objective, PhaseArrivals, Plan, Problem, Replicas, Resilience,
     Sessions, Shard, Summary, Sweep, Validity, WorstWindow, finite, nanos,
 };
@@ -84,6 +84,9 @@ pub struct Report {
     /// Named durations of the steady phase: stages of an adapter, and metrics that repeat within an arrival.
     #[serde(default)]
     pub metrics: BTreeMap<String, Option<Summary>>,
+    /// What the named durations are, by name: their formulas, where the adapter states them.
+    #[serde(default)]
+    pub formulas: BTreeMap<String, String>,
     /// Named counts of the steady phase, summed over arrivals: bytes, connections opened.
     #[serde(default)]
     pub counts: BTreeMap<String, u64>,
@@ -91,6 +94,12 @@ pub struct Report {
     /// had in memory.
     #[serde(default)]
     pub observations: BTreeMap<String, f64>,
+    /// The course of what the target said of itself, by name: instants in nanoseconds of the run, and values.
+    #[serde(default)]
+    pub courses: BTreeMap<String, Vec<(u64, f64)>>,
+    /// What happened to the target, in order of time: `preemption`, `kv_cache_exhausted`.
+    #[serde(default)]
+    pub events: Vec<Event>,
     /// Whether the run may be believed.
     pub validity: Validity,
     /// The service at one request at a time, where it was measured.
@@ -196,8 +205,11 @@ impl Report {
             latency: Latency::of(|metric| run.series(&metric)),
             kinds: Kind::all(run),
             metrics: schema::metrics(&steady, |metric| Summary::of(&run.series(&metric))),
+            formulas: BTreeMap::new(),
             counts: schema::named(&steady),
             observations: BTreeMap::new(),
+            courses: BTreeMap::new(),
+            events: Vec::new(),
             validity: Validity::of(run.validity()),
             floor: None,
             slo: None,
@@ -299,6 +311,38 @@ impl Report {
         if value.is_finite() {
             self.observations.insert(name.into(), value);
         }
+        self
+    }
+
+    /// The same with what a named duration is.
+    #[must_use]
+    pub fn with_formula(mut self, name: impl Into<String>, formula: impl Into<String>) -> Self {
+        self.formulas.insert(name.into(), formula.into());
+        self
+    }
+
+    /// The same with the course of something that the target said of itself: instants in nanoseconds of the run, and
+    /// values; what is no number is left out, and so is a course without any.
+    #[must_use]
+    pub fn with_course(
+        mut self,
+        name: impl Into<String>,
+        course: impl IntoIterator<Item = (u64, f64)>,
+    ) -> Self {
+        let course = course.into_iter().filter(|(_, value)| value.is_finite());
+        let course: Vec<_> = course.collect();
+        if !course.is_empty() {
+            self.courses.insert(name.into(), course);
+        }
+        self
+    }
+
+    /// The same with something that happened to the target.
+    #[must_use]
+    pub fn with_event(mut self, at_ns: u64, what: impl Into<String>) -> Self {
+        let what = what.into();
+        self.events.push(Event { at_ns, what });
+        self.events.sort_by_key(|event| event.at_ns);
         self
     }
 

@@ -1,8 +1,9 @@
 //! The client.
 
+use crate::body::OnData;
 use crate::engine::Engine;
 use crate::request::Target;
-use crate::{Builder, HttpError, Reply, Request, RequestError};
+use crate::{BodyReader, Builder, HttpError, Reply, Request, RequestError};
 use bytes::Bytes;
 use openloop_measurer::Operation;
 use openloop_net::SocketCounts;
@@ -93,9 +94,25 @@ impl Http {
     pub async fn call_with(
         &self,
         request: Request,
-        mut on_data: impl FnMut(&Bytes) + Send,
+        on_data: impl FnMut(&Bytes) + Send,
     ) -> Result<Reply, HttpError> {
-        self.0.engine.call(&request, &mut on_data).await
+        self.0.engine.call(&request, &mut OnData(on_data)).await
+    }
+
+    /// Like [`call`](Operation::call), and shows the answer to `reader` as it comes: its head, and each piece of its body
+    /// with the instant at which the kernel had it. For streams, whose body is a course of events.
+    ///
+    /// What `reader` takes is part of the call. What it was shown it keeps, also where the call fails or is dropped.
+    ///
+    /// # Errors
+    ///
+    /// As for [`call`](Operation::call).
+    pub async fn stream(
+        &self,
+        request: Request,
+        reader: &mut impl BodyReader,
+    ) -> Result<Reply, HttpError> {
+        self.0.engine.call(&request, reader).await
     }
 }
 

@@ -3,8 +3,7 @@
 use crate::h1::pool::Http1;
 use crate::h2::pool::Http2;
 use crate::reply::Answer;
-use crate::{Connections, HttpError, HttpErrorKind, Reply, Request, Stages, Version};
-use bytes::Bytes;
+use crate::{BodyReader, Connections, HttpError, HttpErrorKind, Reply, Request, Stages, Version};
 use openloop_net::{Dialed, Dialer, Stream};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
@@ -61,10 +60,10 @@ impl Engine {
     pub(crate) async fn call(
         &self,
         request: &Request,
-        on_data: &mut (impl FnMut(&Bytes) + Send),
+        reader: &mut impl BodyReader,
     ) -> Result<Reply, HttpError> {
         let mut stages = Stages::default();
-        match self.answer(request, &mut stages, on_data).await {
+        match self.answer(request, &mut stages, reader).await {
             Ok(Answer { status, headers }) => Ok(Reply {
                 status,
                 headers,
@@ -81,15 +80,15 @@ impl Engine {
         &self,
         request: &Request,
         stages: &mut Stages,
-        on_data: &mut (impl FnMut(&Bytes) + Send),
+        reader: &mut impl BodyReader,
     ) -> Result<Answer, HttpErrorKind> {
         let speaks = match self.speaks.get() {
             Some(speaks) => speaks,
             None => self.speaks(stages).await?,
         };
         match speaks {
-            Speaks::Http1(http1) => http1.call(request, stages, on_data).await,
-            Speaks::Http2(http2) => http2.call(request, stages, on_data).await,
+            Speaks::Http1(http1) => http1.call(request, stages, reader).await,
+            Speaks::Http2(http2) => http2.call(request, stages, reader).await,
         }
     }
 

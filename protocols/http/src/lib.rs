@@ -45,7 +45,7 @@
 //! sent once more, on a fresh connection, and counted under `retries`. The rule, for HTTP/1.1: the connection had
 //! been used or opened before, not a byte came back, and either nothing of the request had been written, or its
 //! method is idempotent by definition (GET, HEAD, PUT, DELETE, OPTIONS, TRACE). A POST that had been written is not
-//! sent again: the server may have done the work. For HTTP/2: the server refused the stream unprocessed
+//! sent again, unless it is said to be [repeatable](Request::repeatable): the server may have done the work. For HTTP/2: the server refused the stream unprocessed
 //! (`REFUSED_STREAM`), or the stream met the same race on a connection that was open before. A failure on a fresh
 //! connection is an error. A server that crashes under idempotent requests is met by the same rule, so look at
 //! `retries` as well as at the errors.
@@ -78,6 +78,7 @@
 //! A limit on the time of a call is the measurer's business: it drops the future, and counts `TimedOut`.
 #![forbid(unsafe_code)]
 
+mod body;
 mod builder;
 mod client;
 mod engine;
@@ -89,6 +90,7 @@ mod request;
 mod stages;
 pub mod status;
 
+pub use body::{BodyReader, Head, Piece};
 pub use builder::{BuildError, Builder, Connections, Version};
 pub use client::Http;
 pub use error::{HttpError, HttpErrorKind};

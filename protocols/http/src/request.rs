@@ -45,7 +45,10 @@ pub enum RequestError {
 
 /// A request that is checked and ready to be sent any number of times; cloning it is cheap.
 #[derive(Clone, Debug)]
-pub struct Request(Arc<Parts>);
+pub struct Request {
+    parts: Arc<Parts>,
+    repeatable: bool,
+}
 
 #[derive(Debug)]
 pub(crate) struct Parts {
@@ -133,13 +136,17 @@ impl Target {
         if has_body || !body.is_empty() {
             headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
         }
-        Ok(Request(Arc::new(Parts {
+        let parts = Parts {
             origin: Uri::from(path.clone()),
             absolute: self.absolute(&parts.uri, path, headers.get(HOST))?,
             method: parts.method,
             headers,
             body,
-        })))
+        };
+        Ok(Request {
+            repeatable: parts.method.is_idempotent(),
+            parts: Arc::new(parts),
+        })
     }
 
     fn check_server(&self, uri: &Uri) -> Result<(), RequestError> {
@@ -205,45 +212,59 @@ impl Request {
     /// The method.
     #[must_use]
     pub fn method(&self) -> &Method {
-        &self.0.method
+        &self.parts.method
+    }
+
+    /// The same request, which may be sent again where its connection closed before a byte came back, whatever its
+    /// method: for a POST that changes nothing at the server. See [Retries](crate#retries).
+    #[must_use]
+    pub fn repeatable(self) -> Self {
+        Request {
+            repeatable: true,
+            ..self
+        }
+    }
+
+    pub(crate) fn is_repeatable(&self) -> bool {
+        self.repeatable
     }
 
     /// The target as an absolute URI.
     #[must_use]
     pub fn uri(&self) -> &Uri {
-        &self.0.absolute
+        &self.parts.absolute
     }
 
     /// The headers as they are sent over HTTP/1.1.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
-        &self.0.headers
+        &self.parts.headers
     }
 
     /// The body.
     #[must_use]
     pub fn body(&self) -> &Bytes {
-        &self.0.body
+        &self.parts.body
     }
 
     /// The request as HTTP/1.1 sends it. Uris and values share their bytes; the header map is copied.
     pub(crate) fn to_http1(&self) -> http::Request<Payload> {
-        let unsent = (!self.0.body.is_empty()).then(|| self.0.clone());
+        let unsent = (!self.parts.body.is_empty()).then(|| self.parts.clone());
         let mut request = http::Request::new(Payload(unsent));
-        *request.method_mut() = self.0.method.clone();
-        *request.uri_mut() = self.0.origin.clone();
-        *request.headers_mut() = self.0.headers.clone();
+        *request.method_mut() = self.parts.method.clone();
+        *request.uri_mut() = self.parts.origin.clone();
+        *request.headers_mut() = self.parts.headers.clone();
         request
     }
 
     /// The head of the request as HTTP/2 sends it: the host stands in the URI, and no header speaks of a connection.
     pub(crate) fn to_http2(&self) -> http::Request<()> {
         let mut request = http::Request::new(());
-        *request.method_mut() = self.0.method.clone();
-        *request.uri_mut() = self.0.absolute.clone();
+        *request.method_mut() = self.parts.method.clone();
+        *request.uri_mut() = self.parts.absolute.clone();
         *request.version_mut() = http::Version::HTTP_2;
         let headers = request.headers_mut();
-        headers.clone_from(&self.0.headers);
+        headers.clone_from(&self.parts.headers);
         headers.remove(HOST);
         headers.remove(CONNECTION);
         request

@@ -113,7 +113,7 @@ pub enum On {
 }
 
 impl On {
-    fn matches(&self, number: u64, path: &str) -> bool {
+    pub(crate) fn matches(&self, number: u64, path: &str) -> bool {
         match self {
             Self::Always => true,
             Self::Request(wanted) => number == *wanted,

@@ -15,13 +15,15 @@
 //! | Is a bad certificate refused? | [`tls`](HttpServerBuilder::tls) with a [`Certificate`] |
 //! | Was sent what was asked? | [`record_requests`](HttpServerBuilder::record_requests) |
 //!
+//! [`LlmServer`] is the same for language models: a scripted stream, or a simulated engine that batches continuously.
+//!
 //! On Linux, `control` is the opposite: a bare generator, to see what the machine itself makes of a
 //! schedule.
 //!
 //! What no script can stand for is real: [`Postgres`], [`PgBouncer`], [`Redis`] and [`RedisCluster`], and Node.js, nginx
 //! and Gunicorn by [`Web`], are the programs of the system's packages, private to whoever starts them.
 //!
-//! The same scripted servers run in a process of their own: `testbed-http`. `testbed` is the test command of
+//! The same scripted servers run in a process of their own: `testbed-http` and `testbed-llm`. `testbed` is the test command of
 //! the whole repository (`cargo testbed`).
 #![cfg(feature = "servers")]
 #![forbid(unsafe_code)]
@@ -41,6 +43,7 @@ mod driver;
 mod duration;
 mod engine;
 mod hyper_flavour;
+mod llm;
 mod log;
 #[cfg(unix)]
 mod pgbouncer;
@@ -63,7 +66,13 @@ pub use cache::Cache;
 pub use certificate::Certificate;
 pub use clock::Clock;
 pub use duration::{DurationError, parse_duration};
+pub use llm::{
+    LineEnd, LlmServer, LlmServerBuilder, RoleChunk, Script, Stream, StreamEnd, StreamFault,
+    UsageIn,
+};
 pub use log::Served;
+/// The simulator behind [`LlmServer::simulated`].
+pub use openloop_capacity::batching;
 #[cfg(unix)]
 pub use pgbouncer::PgBouncer;
 #[cfg(unix)]

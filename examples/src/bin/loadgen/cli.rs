@@ -9,6 +9,8 @@ use crate::capacity::CapacityArgs;
 use crate::exit;
 #[cfg(feature = "http")]
 use crate::http::HttpArgs;
+#[cfg(feature = "inference")]
+use crate::inference::InferenceArgs;
 use crate::kinds;
 #[cfg(feature = "postgres")]
 use crate::postgres::PostgresArgs;
@@ -42,6 +44,11 @@ pub(crate) enum Command {
     #[cfg(feature = "http")]
     #[command(after_help = format!("{}\n\n{}", kinds::KEYS, exit::HELP))]
     Http(Box<HttpArgs>),
+
+    /// Load a language-model server with OpenAI's interface: loadgen inference http://127.0.0.1:8000 --model NAME --rate 5
+    #[cfg(feature = "inference")]
+    #[command(after_help = exit::HELP)]
+    Inference(Box<InferenceArgs>),
 
     /// Load a PostgreSQL server: loadgen postgres postgres://user@127.0.0.1/db --query 'SELECT 1' --rate 2000
     #[cfg(feature = "postgres")]

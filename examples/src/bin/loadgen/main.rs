@@ -3,6 +3,7 @@
 //! ```text
 //! loadgen http http://service.test/ --rate 2000 --slo "p99<=100ms" --json report.json
 //! loadgen postgres postgres://user@127.0.0.1/db --query 'SELECT {key}' --keys zipf:1e6:0.99 --rate 500
+//! loadgen inference http://model.test:8000 --model llama-8b --rate 5 --slo "ttft.p99<=200ms,tpot.p99<=25ms"
 //! loadgen http http://service.test/ --problem problem.toml --rehearse
 //! loadgen report report.json --html report.html
 //! loadgen redis redis://127.0.0.1:6379 --command "GET key:{key}" --keys zipf:1e6:0.99 --rate 5000
@@ -27,6 +28,8 @@ mod exit;
 mod explain;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "inference")]
+mod inference;
 mod interrupt;
 mod kinds;
 mod machine;
@@ -75,6 +78,14 @@ fn load(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
             arguments.fill();
             let replay = plan::replay(&arguments.load)?;
             let protocol = http::HttpLoad::new(&arguments, replay.as_ref())?;
+            runtime()?.block_on(run::run(protocol, &arguments.load, replay))
+        }
+        #[cfg(feature = "inference")]
+        Command::Inference(mut arguments) => {
+            problem::apply(&mut arguments.load, has_seed)?;
+            arguments.fill();
+            let replay = plan::replay(&arguments.load)?;
+            let protocol = inference::InferenceLoad::new(&arguments, replay.as_ref())?;
             runtime()?.block_on(run::run(protocol, &arguments.load, replay))
         }
         #[cfg(feature = "postgres")]

@@ -3,6 +3,7 @@
 use crate::exit::Failure;
 use openloop_experiment::drive::{Monitor, ShardOf};
 use openloop_experiment::{Rtt, Work};
+use openloop_report::Report;
 use openloop_sched::Offset;
 use std::future::Future;
 use std::sync::Arc;
@@ -57,6 +58,11 @@ pub(crate) trait Protocol: Send + Sync + 'static {
     fn observe(self: Arc<Self>, run: Monitor) -> impl Future<Output = Vec<Observed>> + Send {
         let _ = run;
         std::future::ready(Vec::new())
+    }
+
+    /// The report of the last run with what the protocol has to add to it.
+    fn conclude(&self, report: Report) -> Report {
+        report
     }
 }
 

@@ -10,8 +10,9 @@ use crate::trial::{Against, Trials};
 use crate::{command, output, plan, preview};
 use openloop_experiment::problem::{Observed, ProblemStatement};
 use openloop_experiment::sweep::Curve;
-use openloop_experiment::{PlanBuilder, Run, Target};
+use openloop_experiment::{Bound, Metric, PlanBuilder, Run, Slo, Target};
 use openloop_report::Report;
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ pub(crate) async fn run<P: Protocol>(
         let plan = builder.build().map_err(Failure::usage)?;
         return preview::show(&plan, &load.output, &protocol);
     }
+    let load = &*rehearsable(load)?;
     let (against, target) = against(&protocol, &builder, load).await?;
     let builder = builder.target(target);
     load.output.check().map_err(Failure::Usage)?;
@@ -44,7 +46,7 @@ pub(crate) async fn run<P: Protocol>(
     }
     let report = match rehearsed {
         Some(service) => report.with_rehearsal(service),
-        None => report,
+        None => trials.protocol().conclude(report),
     };
     load.output
         .write(&report, outcome.runs.all())
@@ -54,6 +56,36 @@ pub(crate) async fn run<P: Protocol>(
         explain(status, &outcome);
     }
     Ok(status)
+}
+
+/// The same, without the bounds that a rehearsal cannot tell: a simulated service has no stages.
+fn rehearsable(load: &LoadArgs) -> Result<Cow<'_, LoadArgs>, Failure> {
+    let Some(slo) = load
+        .verdict
+        .slo
+        .as_ref()
+        .filter(|_| load.experiment.rehearse)
+    else {
+        return Ok(Cow::Borrowed(load));
+    };
+    let is_of_stage = |bound: &&Bound| {
+        matches!(bound.metric, Metric::Named(_)) && bound.statistic.is_of_latency()
+    };
+    let (stages, told): (Vec<_>, Vec<_>) = slo.bounds().iter().partition(is_of_stage);
+    if stages.is_empty() {
+        return Ok(Cow::Borrowed(load));
+    }
+    for bound in stages {
+        output::complain(format_args!(
+            "{bound} is not rehearsed: the simulated service has no such stage"
+        ));
+    }
+    let mut load = load.clone();
+    load.verdict.slo = match told.is_empty() {
+        true => None,
+        false => Some(Slo::new(told.into_iter().cloned().collect()).map_err(Failure::usage)?),
+    };
+    Ok(Cow::Owned(load))
 }
 
 /// What the plan is run against, and where that is.

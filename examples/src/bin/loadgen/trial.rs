@@ -12,6 +12,10 @@ use openloop_measurer::Kind;
 use openloop_report::Progress;
 use openloop_sched::{Offset, Ticket};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the target may take to say its last after a run.
+const LAST_WORD: Duration = Duration::from_secs(2);
 
 /// Runs plans, one after the other.
 pub(crate) struct Trials<'a, P> {
@@ -74,6 +78,10 @@ impl<'a, P: Protocol> Trials<'a, P> {
     /// The round trip to the target, where the protocol can tell.
     pub(crate) async fn round_trip(&self) -> Option<Rtt> {
         self.protocol.clone().round_trip().await
+    }
+
+    pub(crate) fn protocol(&self) -> &P {
+        &self.protocol
     }
 
     /// Whether nothing is sent.
@@ -160,14 +168,20 @@ impl<'a, P: Protocol> Trials<'a, P> {
         .health_check(move || at_the_end.health());
         self.interrupt.watch(drive.stop_handle());
         let progress = Progress::start(drive.monitor(), self.load.output.progress());
-        let observed = tokio::spawn(observing.observe(drive.monitor()));
+        let mut observed = tokio::spawn(observing.observe(drive.monitor()));
         let run = drive.await;
         progress.finish();
-        // A run that was interrupted may not have reached the end of what was watched.
-        if !observed.is_finished() {
-            observed.abort();
-        }
-        Ok((run?, observed.await.unwrap_or_default()))
+        let run = run?;
+        // A run that was interrupted may not have reached the end of what was watched; of another the target is about to
+        // say its last.
+        let limit = match run.interrupted() {
+            Some(_) => Duration::ZERO,
+            None => LAST_WORD,
+        };
+        let said = tokio::time::timeout(limit, &mut observed).await;
+        observed.abort();
+        let said = said.ok().and_then(Result::ok).unwrap_or_default();
+        Ok((run, said))
     }
 }
 

@@ -217,8 +217,11 @@ fn merge(reports: &[Report], of: Of) -> Result<Report, MergeError> {
         kinds,
         metrics: metrics("", &each(all, |report| Some(&report.metrics)))?,
         counts: counts(all.iter().map(|report| &report.counts))?,
+        formulas: first.formulas.clone(),
         // Shares are not merged without what they are shares of.
         observations: BTreeMap::new(),
+        courses: BTreeMap::new(),
+        events: Vec::new(),
         validity: validity(all),
         floor: common(all, |report| report.floor.clone()),
         slo: None,

@@ -41,7 +41,7 @@ pub use setup::{Closed, Limits, Merged, Sessions, Shard};
 pub use stored::{Digits, Part, Parts, StoredError, Window};
 pub use summary::Summary;
 pub use sweep::{Capacity, Estimate, Step, Sweep};
-pub use timeline::Interval;
+pub use timeline::{Event, Interval};
 pub use validity::{Check, Validity};
 
 #[cfg(test)]

@@ -43,6 +43,17 @@ pub struct Interval {
     pub max_lag_ns: Option<u64>,
 }
 
+/// Something that happened to the target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Event {
+    /// When, in nanoseconds of the run.
+    pub at_ns: u64,
+    /// What, in `snake_case`.
+    pub what: String,
+}
+
 impl Interval {
     /// The whole run.
     pub(crate) fn all(run: &Run) -> Vec<Self> {

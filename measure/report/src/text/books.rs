@@ -34,6 +34,7 @@ pub(super) fn aftermath<W: io::Write>(report: &Report, page: &mut Page<W>) -> io
     for (label, text) in [
         ("counts", books::counts(report)),
         ("target's", books::observations(report)),
+        ("events", books::events(report)),
         ("generator", books::generator(report)),
         ("machine", books::machine(report)),
     ] {

@@ -52,7 +52,13 @@ pub(super) fn stages<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::R
         return Ok(());
     }
     page.blank()?;
-    table(page, "stages", &rows)
+    table(page, "stages", &rows)?;
+    for (name, formula) in &report.formulas {
+        if report.metrics.contains_key(name) {
+            page.entry("", Tone::Faint, &format!("{name} = {formula}"))?;
+        }
+    }
+    Ok(())
 }
 
 /// Rows of quantiles, with the interval of p99 where the width allows; where not, without p95.

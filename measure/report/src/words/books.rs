@@ -99,6 +99,26 @@ pub(crate) fn observations(report: &Report) -> Option<String> {
     (!said.is_empty()).then(|| format!("{} in the steady phase", said.join(", ")))
 }
 
+/// What happened to the target, and when first.
+pub(crate) fn events(report: &Report) -> Option<String> {
+    let mut kinds: Vec<(&str, u64, u64)> = Vec::new();
+    for event in &report.events {
+        match kinds.iter_mut().find(|(what, ..)| *what == event.what) {
+            Some((_, times, _)) => *times += 1,
+            None => kinds.push((&event.what, 1, event.at_ns)),
+        }
+    }
+    let said = kinds.into_iter().map(|(what, times, first)| {
+        let (what, at) = (what.replace('_', " "), first as f64 / 1e9);
+        match times {
+            1 => format!("{what} at {at:.1} s"),
+            times => format!("{what} {times} times, first at {at:.1} s"),
+        }
+    });
+    let said: Vec<String> = said.collect();
+    (!said.is_empty()).then(|| said.join(", "))
+}
+
 /// Whether more came than was served.
 pub(crate) fn backlog(report: &Report) -> Said {
     match &report.backlog {

@@ -2,8 +2,7 @@
 
 use crate::reply::Answer;
 use crate::request::Payload;
-use crate::{HttpErrorKind, Request, Stages};
-use bytes::Bytes;
+use crate::{BodyReader, Head, HttpErrorKind, Piece, Request, Stages};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1;
@@ -94,12 +93,12 @@ impl Connection {
         self.driver.driver.is_some() && self.sender.is_ready()
     }
 
-    /// Sends a request and reads its answer to the end, showing each piece of the body to `on_data`.
+    /// Sends a request and reads its answer to the end, showing it to `reader` as it comes.
     pub(crate) async fn exchange(
         &mut self,
         request: &Request,
         stages: &mut Stages,
-        on_data: &mut (impl FnMut(&Bytes) + Send),
+        reader: &mut impl BodyReader,
     ) -> Result<Answer, Failure> {
         let started = Instant::now();
         let before = self.received.load(Ordering::Relaxed);
@@ -121,13 +120,20 @@ impl Connection {
             let head = Instant::now();
             stages.first_byte = Some(head - started);
             let (parts, mut body) = response.into_parts();
-            drain(&mut body, &mut stages.bytes, on_data)
+            reader.head(&Head {
+                status: parts.status,
+                headers: &parts.headers,
+                sent: started,
+                at: head,
+            });
+            let read = || Piece::own(stamps, received.load(Ordering::Relaxed));
+            drain(&mut body, &mut stages.bytes, reader, read)
                 .await
                 .map_err(|error| Broken {
                     unsent: false,
                     error,
                 })?;
-            // Read anew, though the whole answer may have come with its head: what `on_data` took is part of `body`,
+            // Read anew, though the whole answer may have come with its head: what `reader` took is part of `body`,
             // and an instant from before it would put the stamp as much too early.
             let end = Instant::now();
             stages.body = Some(end - head);
@@ -183,10 +189,13 @@ impl Broken {
 }
 
 /// Reads the body to its end.
-async fn drain(
+///
+/// A piece is taken before anything more is read: what was read last is what it came with.
+async fn drain<'a>(
     body: &mut Incoming,
     bytes: &mut u64,
-    on_data: &mut (impl FnMut(&Bytes) + Send),
+    reader: &mut impl BodyReader,
+    piece: impl Fn() -> Piece<'a> + Send,
 ) -> Result<(), hyper::Error> {
     while !body.is_end_stream() {
         let Some(frame) = body.frame().await else {
@@ -194,7 +203,7 @@ async fn drain(
         };
         if let Some(data) = frame?.data_ref() {
             *bytes += data.len() as u64;
-            on_data(data);
+            reader.data(data, piece());
         }
     }
     Ok(())

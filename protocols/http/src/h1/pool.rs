@@ -3,8 +3,7 @@
 use super::{Connection, Failure};
 use crate::engine::check_alpn;
 use crate::reply::Answer;
-use crate::{Connections, HttpErrorKind, Request, Stages};
-use bytes::Bytes;
+use crate::{BodyReader, Connections, HttpErrorKind, Request, Stages};
 use openloop_net::{Dialed, Dialer, Lease, Pool, Stream};
 use tokio::task::JoinSet;
 
@@ -84,7 +83,7 @@ impl Http1 {
         &self,
         request: &Request,
         stages: &mut Stages,
-        on_data: &mut (impl FnMut(&Bytes) + Send),
+        reader: &mut impl BodyReader,
     ) -> Result<Answer, HttpErrorKind> {
         let mut lease = self.pool.lease().await?;
         stages.acquire += lease.waited();
@@ -97,7 +96,7 @@ impl Http1 {
         };
         loop {
             // While the exchange runs the lease is empty: a call that is dropped closes its connection.
-            match connection.exchange(request, stages, on_data).await {
+            match connection.exchange(request, stages, reader).await {
                 Ok(answer) => {
                     if stages.reused {
                         self.dialer.counts().count_reuse();
@@ -135,7 +134,7 @@ impl Http1 {
 fn may_retry(failure: &Failure, request: &Request) -> bool {
     failure.unsent
         || (failure.unanswered
-            && request.method().is_idempotent()
+            && request.is_repeatable()
             && matches!(
                 failure.kind,
                 HttpErrorKind::Closed(_) | HttpErrorKind::Reset(_)

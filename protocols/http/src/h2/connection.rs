@@ -1,7 +1,7 @@
 //! One HTTP/2 connection, shared by the requests on it, with a task of its own that moves its bytes.
 
 use crate::reply::Answer;
-use crate::{HttpErrorKind, Request, Stages};
+use crate::{BodyReader, Head, HttpErrorKind, Piece, Request, Stages};
 use bytes::Bytes;
 use h2::client::{Builder, SendRequest};
 use h2::{Ping, PingPong};
@@ -124,12 +124,12 @@ impl Connection {
         }
     }
 
-    /// Sends a request and reads its answer to the end, showing each piece of the body to `on_data`.
+    /// Sends a request and reads its answer to the end, showing it to `reader` as it comes.
     pub(crate) async fn exchange(
         &mut self,
         request: &Request,
         stages: &mut Stages,
-        on_data: &mut (impl FnMut(&Bytes) + Send),
+        reader: &mut impl BodyReader,
     ) -> Result<Answer, Failure> {
         let started = Instant::now();
         let body = request.body().clone();
@@ -151,10 +151,16 @@ impl Connection {
         let (head, mut body) = answer.await.map_err(unanswered)?.into_parts();
         let first = Instant::now();
         stages.first_byte = Some(first - started);
+        reader.head(&Head {
+            status: head.status,
+            headers: &head.headers,
+            sent: started,
+            at: first,
+        });
         while let Some(data) = body.data().await {
             let data = data.map_err(failed)?;
             stages.bytes += data.len() as u64;
-            on_data(&data);
+            reader.data(&data, Piece::shared());
             body.flow_control()
                 .release_capacity(data.len())
                 .map_err(failed)?;

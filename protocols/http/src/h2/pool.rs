@@ -3,8 +3,7 @@
 use super::{Connection, Failure};
 use crate::engine::check_alpn;
 use crate::reply::Answer;
-use crate::{Connections, HttpErrorKind, Request, Stages};
-use bytes::Bytes;
+use crate::{BodyReader, Connections, HttpErrorKind, Request, Stages};
 use openloop_net::{Dialed, Dialer, Lease, Pool, PoolError, Stream};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -94,7 +93,7 @@ impl Http2 {
         &self,
         request: &Request,
         stages: &mut Stages,
-        on_data: &mut (impl FnMut(&Bytes) + Send),
+        reader: &mut impl BodyReader,
     ) -> Result<Answer, HttpErrorKind> {
         let slot = self.least_loaded();
         let _stream = match slot {
@@ -110,7 +109,7 @@ impl Http2 {
                 Some(slot) => self.connection(slot, stages).await?,
                 None => self.open(stages, false).await?,
             };
-            match connection.exchange(request, stages, on_data).await {
+            match connection.exchange(request, stages, reader).await {
                 Ok(answer) => {
                     if stages.reused {
                         self.0.dialer.counts().count_reuse();
@@ -213,7 +212,7 @@ fn may_retry(failure: &Failure, request: &Request, stages: &Stages) -> bool {
     match failure.kind {
         HttpErrorKind::StreamRefused => failure.unprocessed,
         HttpErrorKind::Closed(_) | HttpErrorKind::Reset(_) | HttpErrorKind::GoAway(_) => {
-            let repeatable = failure.unanswered && request.method().is_idempotent();
+            let repeatable = failure.unanswered && request.is_repeatable();
             stages.reused && (failure.unprocessed || repeatable)
         }
         _ => stages.reused && failure.unprocessed,

@@ -1,0 +1,261 @@
+//! `loadgen inference`.
+
+mod args;
+mod requests;
+mod watch;
+
+pub(crate) use args::InferenceArgs;
+
+use crate::arrivals::Replay;
+use crate::connections::HEALTH;
+use crate::exit::Failure;
+use crate::kinds;
+use crate::protocol::{Connecting, Observed, Protocol, share, steady};
+use ::http::Uri;
+use openloop_experiment::Work;
+use openloop_experiment::drive::{Monitor, ShardOf};
+use openloop_http::HttpError;
+use openloop_inference::{BuildError, Connections, FORMULAS, Inference, MetricNames, Tls, Totals};
+use openloop_measurer::Operation;
+use openloop_report::Report;
+use openloop_sched::Ticket;
+use requests::{CallError, Prompting};
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use watch::Watch;
+
+/// A language-model server, and what is asked of it.
+#[derive(Debug)]
+pub(crate) struct InferenceLoad {
+    arguments: InferenceArgs,
+    host: String,
+    port: u16,
+    tls: Option<Tls>,
+    api_key: Option<String>,
+    prompting: Prompting,
+    totals: Totals,
+    watch: Watch,
+    /// Clients that were made: as many for each run as it has threads.
+    clients: AtomicU64,
+}
+
+impl InferenceLoad {
+    /// # Errors
+    /// When the flags do not make a request: all that can be told without a connection.
+    pub(crate) fn new(arguments: &InferenceArgs, replay: Option<&Replay>) -> Result<Self, Failure> {
+        arguments.check().map_err(Failure::Usage)?;
+        let trace = kinds::rows(replay, &arguments.load);
+        let uri = Uri::try_from(&arguments.url).map_err(Failure::usage)?;
+        let host = uri.host().unwrap_or_default();
+        let default_port = if uri.scheme_str() == Some("https") {
+            443
+        } else {
+            80
+        };
+        let load = InferenceLoad {
+            host: host.trim_matches(['[', ']']).to_owned(),
+            port: uri.port_u16().unwrap_or(default_port),
+            tls: arguments.tls().map_err(Failure::Usage)?,
+            api_key: arguments.api_key().map_err(Failure::Usage)?,
+            prompting: Prompting::new(arguments, trace).map_err(Failure::Usage)?,
+            totals: Totals::default(),
+            watch: Watch::default(),
+            clients: AtomicU64::new(0),
+            arguments: arguments.clone(),
+        };
+        let client = load.client(load.connections(1)).map_err(Failure::usage)?;
+        load.prompting
+            .request(&client, 0, 0)
+            .map_err(Failure::usage)?;
+        Ok(load)
+    }
+
+    fn client(&self, connections: Connections) -> Result<Inference, BuildError> {
+        let arguments = &self.arguments;
+        let mut client = Inference::builder(&arguments.url, &arguments.model)
+            .api(arguments.api.0)
+            .stream(!arguments.no_stream)
+            .usage(!arguments.no_usage)
+            .connections(connections)
+            .totals(self.totals.clone());
+        if arguments.ignore_eos {
+            client = client.ignore_eos(true);
+        }
+        if arguments.max_completion_tokens {
+            client = client.max_completion_tokens();
+        }
+        for (name, value) in &arguments.field {
+            client = client.field(name, value.clone());
+        }
+        for (name, value) in &arguments.header {
+            client = client.header(name, value);
+        }
+        if let Some(key) = &self.api_key {
+            client = client.api_key(key);
+        }
+        if let Some(goodput) = &arguments.goodput {
+            client = client.goodput(goodput.clone());
+        }
+        if let Some(tls) = &self.tls {
+            client = client.tls(tls.clone());
+        }
+        client.build()
+    }
+
+    /// The connections of a client that has `pool` of them, where their number is fixed.
+    fn connections(&self, pool: usize) -> Connections {
+        match self.connecting() {
+            Connecting::Pool(_) => Connections::pool(pool),
+            Connecting::PerRequest => Connections::PerRequest,
+            Connecting::PerInFlight => Connections::PerInFlight,
+        }
+    }
+
+    fn unreachable(&self, why: impl std::fmt::Display) -> Failure {
+        Failure::Unreachable(format!("{} cannot be reached: {why}", self.arguments.url))
+    }
+
+    /// Whose fault it is that no connection could be opened.
+    fn blame(&self, error: &HttpError) -> Failure {
+        if error.class().starts_with("client") {
+            return Failure::Machine(error.to_string());
+        }
+        self.unreachable(error)
+    }
+
+    /// Which run of this invocation a client is for: each has prompts of its own, so that none is helped by what the
+    /// one before left in a cache.
+    fn run_of(&self, shard: ShardOf) -> u64 {
+        self.clients.fetch_add(1, Ordering::Relaxed) / shard.count.max(1) as u64
+    }
+}
+
+impl Protocol for InferenceLoad {
+    fn endpoint(&self) -> (&str, u16) {
+        (&self.host, self.port)
+    }
+
+    fn target(&self) -> &str {
+        &self.arguments.url
+    }
+
+    fn describe(&self) -> String {
+        let arguments = &self.arguments;
+        format!(
+            "{} of {} at {} over {}\n{}",
+            arguments.api,
+            arguments.model,
+            arguments.url,
+            self.connecting().shown(),
+            self.prompting.describe()
+        )
+    }
+
+    fn kinds(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    fn kind(&self, _: u64) -> Option<usize> {
+        None
+    }
+
+    fn connecting(&self) -> Connecting {
+        self.arguments.connections.connecting(false)
+    }
+
+    async fn connect(self: Arc<Self>, shard: ShardOf) -> Result<impl Work, Failure> {
+        let size = match self.connecting() {
+            Connecting::Pool(size) => share(size, shard),
+            _ => 0,
+        };
+        let client = self
+            .client(self.connections(size))
+            .map_err(Failure::usage)?;
+        let limit = self.connecting().set_up_limit();
+        match tokio::time::timeout(limit, client.prepare()).await {
+            Ok(prepared) => prepared.map_err(|error| self.blame(&error))?,
+            Err(_) => return Err(self.unreachable(format!("no connection within {limit:?}"))),
+        }
+        let run = self.run_of(shard);
+        Ok(move |ticket: Ticket| {
+            let client = client.clone();
+            let request = self.prompting.request(&client, run, ticket.seq);
+            async move { client.call(request?).await.map_err(CallError::from) }
+        })
+    }
+
+    fn health(self: Arc<Self>) -> impl Future<Output = Result<(), String>> + Send {
+        // A connection and no request: the server has been asked exactly what was planned.
+        let client = self.client(Connections::pool(1));
+        async move {
+            let client = client.map_err(|error| error.to_string())?;
+            match tokio::time::timeout(HEALTH, client.prepare()).await {
+                Ok(prepared) => prepared.map_err(|error| error.to_string()),
+                Err(_) => Err(format!("no connection within {HEALTH:?} after the run")),
+            }
+        }
+    }
+
+    /// What the server says of itself all through the run, and the tokens that came in its steady phase.
+    async fn observe(self: Arc<Self>, run: Monitor) -> Vec<Observed> {
+        let (begins, ends) = steady(&run);
+        let tokens = async {
+            begins.await;
+            let before = (self.totals.input_tokens(), self.totals.output_tokens());
+            ends.await;
+            let seconds = run.plan().layout().steady().length().as_secs_f64();
+            let rate = |before: u64, after: u64| (after - before) as f64 / seconds;
+            [
+                (
+                    "input_tokens_per_second",
+                    rate(before.0, self.totals.input_tokens()),
+                ),
+                (
+                    "output_tokens_per_second",
+                    rate(before.1, self.totals.output_tokens()),
+                ),
+            ]
+        };
+        let scraped = self.watch.scrape(&self.arguments, self.tls.clone(), &run);
+        let (tokens, scraped) = tokio::join!(tokens, scraped);
+        tokens.into_iter().chain(scraped).collect()
+    }
+
+    fn conclude(&self, mut report: Report) -> Report {
+        report = self.watch.tell(report);
+        for (name, formula) in FORMULAS {
+            if report.metrics.contains_key(name) {
+                report = report.with_formula(name, formula);
+            }
+        }
+        let steady = report.phases.iter().find(|phase| phase.name == "steady");
+        let (arrivals, seconds) = (
+            steady.map_or(0, |phase| phase.arrivals.scheduled),
+            report.steady_ns as f64 / 1e9,
+        );
+        if self.arguments.goodput.is_some() && arrivals > 0 && seconds > 0.0 {
+            let good = report.counts.get("good").copied().unwrap_or(0) as f64;
+            report = report
+                .with_observation("goodput_rate", good / arrivals as f64)
+                .with_observation("goodput_per_second", good / seconds);
+        }
+        match self.arguments.metric_names {
+            Some(names) => renamed(report, names),
+            None => report,
+        }
+    }
+}
+
+/// With the metrics once more under the names that another tool gives them.
+fn renamed(mut report: Report, names: MetricNames) -> Report {
+    for (ours, theirs) in names.pairs() {
+        if let Some(summary) = report.metrics.get(*ours).cloned() {
+            let name = format!("{names}:{theirs}");
+            let formula = format!("{ours}, as {names} has it");
+            report.metrics.insert(name.clone(), summary);
+            report = report.with_formula(name, formula);
+        }
+    }
+    report
+}

@@ -1,0 +1,138 @@
+//! A server that stands still for 2 s, and what users wait for it.
+
+use crate::{client, ms, prompts, scripted};
+use openloop_inference::{Content, Course};
+use openloop_measurer::{Layout, Operation, Quantile, Recorder, Section};
+use openloop_testbed::Stream;
+use std::time::Duration;
+use tokio::time::Instant;
+
+const STALL: Duration = Duration::from_secs(2);
+const TTFT: Duration = Duration::from_millis(50);
+
+/// From the intended instant `at` to the first token, where the server stands still in [1 s, 3 s).
+fn truth(at: Duration) -> Duration {
+    let from = Duration::from_secs(1);
+    let until = from + STALL;
+    if at + TTFT < from || at >= until {
+        TTFT
+    } else if at < from {
+        TTFT + STALL
+    } else {
+        until - at + TTFT
+    }
+}
+
+/// A hundred a second for 5 s, on the paused clock: exact, to the nanosecond.
+#[tokio::test(start_paused = true)]
+async fn ttft_from_the_intended_instant_is_the_exact_triangle() {
+    let start = Instant::now();
+    let recorder = Recorder::new(start, Layout::steady_only(ms(5000)).unwrap());
+    let mut running = tokio::task::JoinSet::new();
+    for seq in 0..500 {
+        let recorder = recorder.clone();
+        running.spawn(async move {
+            let at = ms(10 * seq);
+            let intended = start + at;
+            tokio::time::sleep_until(intended).await;
+            let call = async {
+                // A client with a limit of its own, which a naive TTFT leaves out: it sends when the server goes on.
+                let first = intended + truth(at);
+                let sent = first - TTFT;
+                let mut course = Course::new(sent);
+                course.tokens(first, Content::Visible, None);
+                course.tokens(first + ms(10), Content::Visible, None);
+                course.finish(Some(2), false);
+                tokio::time::sleep_until(first + ms(10)).await;
+                course
+            };
+            recorder.arrive_at(seq, intended).measure(call).await
+        });
+    }
+    running.join_all().await;
+    let steady = recorder.finish().steady();
+    let mut exact: Vec<_> = (0..500)
+        .map(|seq| truth(ms(10 * seq)).as_nanos() as u64)
+        .collect();
+    exact.sort_unstable();
+    assert_quantiles(&steady, "ttft", &exact, 0.001);
+    let ttft = steady.metric("ttft").unwrap();
+    assert_eq!(ttft.min_ns(), Some(50_000_000));
+    assert_eq!(ttft.max_ns(), Some(2_050_000_000));
+    // 205 arrivals wait: 5 whose first token was about to come, and 200 in the stall.
+    assert_eq!(exact.iter().filter(|ns| **ns > 50_000_000).count(), 205);
+    let mean = exact.iter().sum::<u64>() as f64 / 500.0;
+    assert_eq!(ttft.mean_ns(), Some(mean));
+    // From the sending nothing was ever slow.
+    let sent = steady.metric("ttft_sent").unwrap();
+    assert_eq!(
+        (sent.min_ns(), sent.max_ns()),
+        (Some(50_000_000), Some(50_000_000))
+    );
+    let tpot = steady.metric("tpot").unwrap();
+    assert_eq!(
+        (tpot.min_ns(), tpot.max_ns()),
+        (Some(10_000_000), Some(10_000_000))
+    );
+}
+
+/// Histograms keep three digits: `relative` is what they may be off.
+fn assert_quantiles(steady: &Section, metric: &str, exact: &[u64], relative: f64) {
+    let seen = steady.metric(metric).unwrap();
+    assert_eq!(seen.count(), exact.len() as u64);
+    for q in [Quantile::P50, Quantile::P90, Quantile::P99] {
+        let rank = q.rank(exact.len() as u64) as usize;
+        let (seen, exact) = (seen.quantile(q).unwrap() as f64, exact[rank - 1] as f64);
+        assert!(
+            (seen / exact - 1.0).abs() <= relative,
+            "{q}: {seen} and {exact}"
+        );
+    }
+}
+
+/// The same on the real clock, against the server's own log: from the intended instants, within 5 ms at the median.
+#[tokio::test]
+async fn a_real_stall_is_seen_from_the_intended_instants() {
+    let server = scripted()
+        .stall(Duration::from_secs(1), STALL)
+        .start()
+        .unwrap();
+    let client = client(&server);
+    client.prepare().await.unwrap();
+    let start = Instant::now() + ms(5);
+    let recorder = Recorder::new(start, Layout::steady_only(ms(4000)).unwrap());
+    let mut running = tokio::task::JoinSet::new();
+    for seq in 0..80 {
+        let (recorder, client) = (recorder.clone(), client.clone());
+        running.spawn(async move {
+            let intended = start + ms(50 * seq);
+            tokio::time::sleep_until(intended).await;
+            let request = client.request(prompts(8, 2).prompt(1, seq)).unwrap();
+            let call = client.call(request);
+            let (answer, sample) = recorder.arrive_at(seq, intended).measure(call).await;
+            (answer.unwrap(), sample)
+        });
+    }
+    let answers = running.join_all().await;
+    let log = server.log();
+    let first = log
+        .iter()
+        .map(|stream: &Stream| stream.arrival)
+        .min()
+        .unwrap();
+    let mut errors: Vec<f64> = answers
+        .iter()
+        .map(|(answer, sample)| {
+            let intended = start + sample.intended.as_duration();
+            let ttft = answer.course().unwrap().first_token().unwrap() - intended;
+            // Stalls count from the first request that the server read.
+            let at = intended.into_std().saturating_duration_since(first);
+            (ttft.as_secs_f64() - truth(at).as_secs_f64()).abs() * 1e3
+        })
+        .collect();
+    errors.sort_by(f64::total_cmp);
+    assert!(errors[errors.len() / 2] < 5.0, "{errors:?}");
+    let steady = recorder.finish().steady();
+    let longest = steady.metric("ttft").unwrap().max_ns().unwrap();
+    assert!(longest >= 2_040_000_000, "{longest}");
+}
