@@ -7,6 +7,8 @@
 
 mod capacity;
 mod experiments;
+#[cfg(feature = "grpc")]
+mod grpc;
 mod interrupt;
 mod mixes;
 #[cfg(feature = "postgres")]

@@ -15,6 +15,9 @@
 //! | Is a bad certificate refused? | [`tls`](HttpServerBuilder::tls) with a [`Certificate`] |
 //! | Was sent what was asked? | [`record_requests`](HttpServerBuilder::record_requests) |
 //!
+//! With the feature `grpc` there is [`GrpcServer`] beside it, by tonic: the four kinds of call, KServe v2, health and
+//! reflection.
+//!
 //! On Linux, `control` is the opposite: a bare generator, to see what the machine itself makes of a
 //! schedule.
 //!
@@ -40,6 +43,8 @@ mod daemon;
 mod driver;
 mod duration;
 mod engine;
+#[cfg(feature = "grpc")]
+pub mod grpc;
 mod hyper_flavour;
 mod log;
 #[cfg(unix)]
@@ -63,6 +68,8 @@ pub use cache::Cache;
 pub use certificate::Certificate;
 pub use clock::Clock;
 pub use duration::{DurationError, parse_duration};
+#[cfg(feature = "grpc")]
+pub use grpc::{GrpcServer, GrpcServerBuilder};
 pub use log::Served;
 #[cfg(unix)]
 pub use pgbouncer::PgBouncer;
