@@ -90,15 +90,21 @@ pub(super) async fn pool(
     let (reflection, listed) = Reflection::find(grpc).await?;
     let asked = Asked::FileOf(service.to_owned());
     let mut files = BTreeMap::new();
-    match reflection.ask(asked).await? {
-        Said::Files(found) => take(&mut files, &found)?,
-        Said::Error(refusal) if Code::from_i32(refusal.code) == Code::NotFound => {
-            return Err(SchemaError::Service {
-                service: service.to_owned(),
-                near: near(service, listed),
-            });
+    let unknown = |listed| SchemaError::Service {
+        service: service.to_owned(),
+        near: near(service, listed),
+    };
+    match reflection.ask(asked).await {
+        Ok(Said::Files(found)) => take(&mut files, &found)?,
+        Ok(Said::Error(refusal)) if Code::from_i32(refusal.code) == Code::NotFound => {
+            return Err(unknown(listed));
         }
-        other => return Err(unexpected(other)),
+        // Some servers end the call instead.
+        Err(SchemaError::Call(error)) if has_status(&error.kind, Code::NotFound) => {
+            return Err(unknown(listed));
+        }
+        Err(error) => return Err(error),
+        Ok(other) => return Err(unexpected(other)),
     }
     while let Some(missing) = missing(&files) {
         match reflection.ask(Asked::File(missing.clone())).await? {
@@ -136,7 +142,7 @@ impl<'a> Reflection<'a> {
                     return Ok((reflection, names.collect()));
                 }
                 Ok(other) => return Err(unexpected(other)),
-                Err(SchemaError::Call(error)) if is_unimplemented(&error.kind) => {}
+                Err(SchemaError::Call(error)) if has_status(&error.kind, Code::Unimplemented) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -161,9 +167,8 @@ impl<'a> Reflection<'a> {
     }
 }
 
-fn is_unimplemented(kind: &GrpcErrorKind) -> bool {
-    kind.status()
-        .is_some_and(|status| status.code() == Code::Unimplemented)
+fn has_status(kind: &GrpcErrorKind, code: Code) -> bool {
+    kind.status().is_some_and(|status| status.code() == code)
 }
 
 fn take(

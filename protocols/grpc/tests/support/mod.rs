@@ -1,5 +1,10 @@
 //! What the tests share.
-#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    reason = "each test file uses a part of it, and a test fails by a panic"
+)]
 
 use bytes::Bytes;
 use openloop_grpc::{Builder, CallKind, Grpc, GrpcError, Pace, Reply, Request};
