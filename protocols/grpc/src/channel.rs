@@ -57,6 +57,8 @@ struct Tracked {
     fault: Option<GrpcErrorKind>,
     /// When the last message of the answer came.
     last: Option<Instant>,
+    /// When the last call's time is up, and how long it was.
+    limit: Option<(Instant, Duration)>,
 }
 
 impl Tracker {
@@ -72,6 +74,16 @@ impl Tracker {
             self.0.lock().fault.get_or_insert(kind);
         }
         status
+    }
+
+    /// What a status means that the generated client got from the server.
+    pub(crate) fn of_status(&self, status: Status) -> GrpcErrorKind {
+        match self.0.lock().limit {
+            Some((until, after)) if deadline::is_due(Some(until), &status) => {
+                GrpcErrorKind::Deadline { after }
+            }
+            _ => GrpcErrorKind::Status(status),
+        }
     }
 
     fn count_message(&self, length: usize, handed: Instant, now: Instant) {
@@ -123,6 +135,7 @@ impl Channel {
         let limit = told.or_else(|| self.grpc.default_deadline());
         let until = limit.and_then(|limit| begun.checked_add(limit));
         let after = limit.unwrap_or_default();
+        self.tracker.0.lock().limit = until.map(|until| (until, after));
         let opened = self.open(&parts, begun, until, after).await;
         let (connection, answer, stream, place) = opened.map_err(|kind| self.tracker.fail(kind))?;
         let handed = Instant::now();

@@ -181,7 +181,7 @@ impl Grpc {
         match result {
             Ok(value) => Ok(Called { value, stages }),
             Err(status) => Err(GrpcError {
-                kind: fault.unwrap_or(GrpcErrorKind::Status(status)),
+                kind: fault.unwrap_or_else(|| tracker.of_status(status)),
                 stages: Box::new(stages),
             }),
         }
@@ -249,6 +249,9 @@ impl Grpc {
             if !may_retry || tries == TRIES {
                 return Err(match failure.kind {
                     GrpcErrorKind::Deadline { .. } => passed(Passed),
+                    GrpcErrorKind::Status(status) if deadline::is_due(until, &status) => {
+                        passed(Passed)
+                    }
                     kind => place.connection.explain(kind).await,
                 });
             }

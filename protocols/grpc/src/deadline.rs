@@ -4,6 +4,7 @@ use http::HeaderValue;
 use std::future::Future;
 use std::time::Duration;
 use tokio::time::Instant;
+use tonic::{Code, Status};
 
 /// What the header holds at most: eight digits.
 const MOST: u128 = 99_999_999;
@@ -50,6 +51,16 @@ pub(crate) fn parse(value: &HeaderValue) -> Option<Duration> {
 /// The instant passed first.
 #[derive(Debug)]
 pub(crate) struct Passed;
+
+/// How much before a deadline its server may say that it has passed: servers round what they are told.
+const ROUNDING: Duration = Duration::from_millis(1);
+
+/// Whether an answer that came now, and says that the deadline is exceeded, speaks of this one. The server's clock runs
+/// from when it was told what is left, so it cannot be up before ours; one of the server's own may.
+pub(crate) fn is_due(until: Option<Instant>, status: &Status) -> bool {
+    status.code() == Code::DeadlineExceeded
+        && until.is_some_and(|until| Instant::now() + ROUNDING >= until)
+}
 
 /// What comes of a future until an instant, if there is one.
 pub(crate) async fn until<T>(

@@ -85,10 +85,9 @@ impl InferRequest {
 
     /// Asks for this output; where none is named, the server sends all.
     pub fn output(mut self, name: impl Into<String>) -> Self {
-        self.message.outputs.push(wire::RequestedOutput {
-            name: name.into(),
-            ..Default::default()
-        });
+        self.message
+            .outputs
+            .push(wire::RequestedOutput { name: name.into() });
         self
     }
 

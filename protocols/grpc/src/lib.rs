@@ -62,7 +62,8 @@
 //! | (ok) | the status `OK`, with one message where one is due |
 //! | `grpc_resource_exhausted` | rejected: the server sheds load |
 //! | `grpc_unavailable`, `grpc_not_found` … | failed with that status, sent by the server; see [`status`] |
-//! | (timed out) | the call's own deadline passed, wherever it stood; `grpc_deadline_exceeded` is the server's word |
+//! | (timed out) | the call's own deadline passed, wherever it stood and whoever saw it first |
+//! | `grpc_deadline_exceeded` | the server says so before the call's own deadline, or without one: it is one of its own |
 //! | `dns`, `connect_refused`, `unreachable`, `connect_timeout`, `connect` | no TCP connection |
 //! | `backing_off` | the last attempt to connect failed, and the next is not due |
 //! | `tls_certificate`, `tls`, `alpn` | no TLS session: the certificate does not verify, the handshake failed, no HTTP/2 |

@@ -152,11 +152,7 @@ fn json_that_is_no_message_is_told_with_its_field() {
             "extras.colour",
             "GREEN",
         ),
-        (
-            r#"{"extras": {"at": "yesterday"}}"#,
-            "extras.at",
-            "",
-        ),
+        (r#"{"extras": {"at": "yesterday"}}"#, "extras.at", ""),
         (r#"{"kye": 1}"#, "", "kye"),
         (r#"{"key": 1"#, "", "EOF"),
         (r#"{"key": 1} x"#, "", "trailing"),

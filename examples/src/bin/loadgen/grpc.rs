@@ -58,6 +58,9 @@ impl GrpcLoad {
             calls: OnceCell::new(),
             streams: AtomicUsize::new(0),
         };
+        for name in load.names() {
+            service_of(&name).map_err(|error| usage(&error))?;
+        }
         let client = load.client(1)?;
         let (host, port) = client.endpoint();
         (load.host, load.port) = (host.to_owned(), port);
@@ -105,8 +108,7 @@ impl GrpcLoad {
     async fn reflect(&self, client: &Grpc) -> Result<Calls, Failure> {
         let mut schemas: Vec<(String, Schema)> = Vec::new();
         for name in self.names() {
-            let bare = name.strip_prefix('/').unwrap_or(&name);
-            let service = bare.split('/').next().unwrap_or_default().to_owned();
+            let service = service_of(&name).map_err(|error| usage(&error))?.to_owned();
             if schemas.iter().all(|(known, _)| *known != service) {
                 let schema = Schema::by_reflection(client, &service).await;
                 let schema = schema.map_err(|error| self.blame_schema(error))?;
@@ -114,17 +116,10 @@ impl GrpcLoad {
             }
         }
         let find = |name: &str| {
-            let bare = name.strip_prefix('/').unwrap_or(name);
-            let service = bare.split('/').next().unwrap_or_default();
+            let service = service_of(name)?;
             let found = schemas.iter().find(|(known, _)| known == service);
-            found.map_or_else(
-                || {
-                    Err(SchemaError::Name {
-                        method: name.to_owned(),
-                    })
-                },
-                |(_, schema)| schema.method(name),
-            )
+            let schema = found.map(|(_, schema)| schema.method(name));
+            schema.unwrap_or_else(|| Err(no_name(name)))
         };
         let methods =
             Methods::find(&self.names(), find).map_err(|error| self.blame_schema(error))?;
@@ -148,6 +143,19 @@ impl GrpcLoad {
             return Failure::Machine(error.to_string());
         }
         self.unreachable(error)
+    }
+}
+
+/// The service of a method.
+fn service_of(method: &str) -> Result<&str, SchemaError> {
+    let bare = method.strip_prefix('/').unwrap_or(method);
+    let service = bare.split_once('/').map(|(service, _)| service);
+    service.ok_or_else(|| no_name(method))
+}
+
+fn no_name(method: &str) -> SchemaError {
+    SchemaError::Name {
+        method: method.to_owned(),
     }
 }
 
