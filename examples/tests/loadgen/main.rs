@@ -7,6 +7,8 @@
 
 mod capacity;
 mod experiments;
+#[cfg(feature = "grpc")]
+mod grpc;
 #[cfg(feature = "inference")]
 mod inference;
 mod interrupt;

@@ -17,6 +17,9 @@
 //!
 //! [`LlmServer`] is the same for language models: a scripted stream, or a simulated engine that batches continuously.
 //!
+//! With the feature `grpc` there is [`GrpcServer`] beside it, by tonic: the four kinds of call, KServe v2, health and
+//! reflection.
+//!
 //! On Linux, `control` is the opposite: a bare generator, to see what the machine itself makes of a
 //! schedule.
 //!
@@ -42,6 +45,8 @@ mod daemon;
 mod driver;
 mod duration;
 mod engine;
+#[cfg(feature = "grpc")]
+pub mod grpc;
 mod hyper_flavour;
 mod llm;
 mod log;
@@ -66,6 +71,8 @@ pub use cache::Cache;
 pub use certificate::Certificate;
 pub use clock::Clock;
 pub use duration::{DurationError, parse_duration};
+#[cfg(feature = "grpc")]
+pub use grpc::{GrpcServer, GrpcServerBuilder};
 pub use llm::{
     LineEnd, LlmServer, LlmServerBuilder, RoleChunk, Script, Stream, StreamEnd, StreamFault,
     UsageIn,

@@ -7,6 +7,8 @@ pub(crate) use experiment::{ExperimentArgs, SweepArg};
 use crate::arrivals;
 use crate::capacity::CapacityArgs;
 use crate::exit;
+#[cfg(feature = "grpc")]
+use crate::grpc::GrpcArgs;
 #[cfg(feature = "http")]
 use crate::http::HttpArgs;
 #[cfg(feature = "inference")]
@@ -54,6 +56,11 @@ pub(crate) enum Command {
     #[cfg(feature = "postgres")]
     #[command(after_help = format!("{}\n\n{}", kinds::KEYS, exit::HELP))]
     Postgres(Box<PostgresArgs>),
+
+    /// Load a gRPC server: loadgen grpc http://127.0.0.1:50051 --method shop.Cart/Get --data '{"id": 42}' --rate 2000
+    #[cfg(feature = "grpc")]
+    #[command(after_help = format!("{}\n\n{}", kinds::KEYS, exit::HELP))]
+    Grpc(Box<GrpcArgs>),
 
     /// Print a problem statement to fill in: loadgen problem --template web
     Problem(ProblemArgs),

@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-/// The command line, quoted as a shell needs it, without what may be secret: the values of headers, the body, and
-/// users and passwords in URLs.
+/// The command line, quoted as a shell needs it, without what may be secret: the values of headers and metadata, the body
+/// or message, and users and passwords in URLs.
 ///
 /// What is not UTF-8 is shown with replacement characters.
 pub(crate) fn shown(words: impl Iterator<Item = OsString>) -> String {
@@ -30,11 +30,11 @@ pub(crate) fn shown(words: impl Iterator<Item = OsString>) -> String {
 /// What is shown for a value of `flag` that may be secret; `None` for other flags.
 fn masked(flag: &str, value: &str) -> Option<String> {
     match flag {
-        "--header" => {
+        "--header" | "--metadata" => {
             let name = value.split(':').next().unwrap_or_default();
             Some(format!("{name}: ***"))
         }
-        "--body" => Some("***".to_owned()),
+        "--body" | "--data" => Some("***".to_owned()),
         _ => None,
     }
 }

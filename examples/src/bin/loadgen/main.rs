@@ -7,6 +7,7 @@
 //! loadgen http http://service.test/ --problem problem.toml --rehearse
 //! loadgen report report.json --html report.html
 //! loadgen redis redis://127.0.0.1:6379 --command "GET key:{key}" --keys zipf:1e6:0.99 --rate 5000
+//! loadgen grpc http://127.0.0.1:50051 --method shop.Cart/Get --data '{"id": {key}}' --keys uniform:1e6 --rate 500
 //! loadgen sample keys zipf:1e6:0.99
 //! loadgen capacity mmc --rate 75 --service 100ms --servers 10
 //! ```
@@ -26,6 +27,8 @@ mod connections;
 mod course;
 mod exit;
 mod explain;
+#[cfg(feature = "grpc")]
+mod grpc;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "inference")]
@@ -82,10 +85,18 @@ fn load(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
         }
         #[cfg(feature = "inference")]
         Command::Inference(mut arguments) => {
-            problem::apply(&mut arguments.load, has_seed)?;
+            complete(&mut arguments.load, has_seed)?;
             arguments.fill();
             let replay = plan::replay(&arguments.load)?;
             let protocol = inference::InferenceLoad::new(&arguments, replay.as_ref())?;
+            runtime()?.block_on(run::run(protocol, &arguments.load, replay))
+        }
+        #[cfg(feature = "grpc")]
+        Command::Grpc(mut arguments) => {
+            complete(&mut arguments.load, has_seed)?;
+            arguments.fill();
+            let replay = plan::replay(&arguments.load)?;
+            let protocol = grpc::GrpcLoad::new(&arguments, replay.as_ref())?;
             runtime()?.block_on(run::run(protocol, &arguments.load, replay))
         }
         #[cfg(feature = "postgres")]

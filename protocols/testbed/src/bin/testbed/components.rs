@@ -67,6 +67,12 @@ const COMPONENTS: &[Component] = &[
         "comparisons of HTTP generators",
     ),
     component(
+        "h2load",
+        Source::Apt("nghttp2-client"),
+        When::Full,
+        "comparisons of gRPC generators",
+    ),
+    component(
         "node",
         Source::Apt("nodejs"),
         When::Full,
