@@ -12,6 +12,9 @@ use openloop_sched::Offset;
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// A backlog that grows by less than this share of what is offered may be chance.
+const GROWTH: f64 = 0.005;
+
 /// How many parts of the steady phase are compared in the test of a trend.
 const BATCHES: usize = 12;
 
@@ -225,7 +228,8 @@ impl Run {
     }
 
     /// Whether the backlog grew over the steady phase: Kendall's τ over the means of twelve parts of it, of the
-    /// response and of the number in flight, both rising at the level of 1 %.
+    /// response and of the number in flight, both rising at the level of 1 %, and the latter by more than half a percent
+    /// of what is offered: one run in a hundred or so rises by chance, and by little.
     ///
     /// `None` unless there is one rate of arrivals asked for: where the rate itself changes, users wait for answers,
     /// or sessions accumulate, a rise says nothing; and `None` where a twelfth of the phase has no arrival.
@@ -244,9 +248,11 @@ impl Run {
         let between = self.snapshot().layout().steady().length().as_secs_f64()
             * (BATCHES - 1) as f64
             / BATCHES as f64;
+        let per_second = (last - first) / between;
+        let offered = self.offered_per_second().unwrap_or(0.0);
         Some(Backlog {
-            grows: response.rises() && stays.rises(),
-            per_second: (last - first) / between,
+            grows: response.rises() && stays.rises() && per_second > GROWTH * offered,
+            per_second,
             response_tau: response.tau,
             response_p: response.p,
             in_flight_tau: stays.tau,
@@ -264,7 +270,7 @@ fn per_second(count: u64, length: Duration) -> Option<f64> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Backlog {
-    /// Whether the responses and the number in flight both rise significantly.
+    /// Whether the responses and the number in flight both rise, significantly and by more than chance explains.
     pub grows: bool,
     /// By how many the number in flight grew per second.
     pub per_second: f64,

@@ -221,6 +221,11 @@ pub enum SloError {
         "\"{0}\" does not name a kind of request: write p99[read]<=5ms, or p99[\"a [b]\"]<=5ms where the name has brackets or quotes"
     )]
     Kind(String),
+    /// Not something that a bound can be on.
+    #[error(
+        "\"{0}\" is nothing that a bound can be on: there are quantiles such as p50 and p99.9, mean, errors, and achieved; of a stage connect.p99"
+    )]
+    Statistic(String),
     /// Not a quantile.
     #[error(transparent)]
     Quantile(#[from] QuantileError),

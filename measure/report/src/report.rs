@@ -7,7 +7,7 @@ use crate::schema::{
 };
 use openloop_experiment::problem::{Observed, ProblemStatement};
 use openloop_experiment::sweep::Curve;
-use openloop_experiment::{Judgement, Plan, Run, resilience};
+use openloop_experiment::{Judgement, Run, resilience};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
@@ -159,7 +159,7 @@ fn wall_clock(at: SystemTime) -> Option<String> {
 const YEAR_9999: Duration = Duration::from_secs(8029 * 365 * 86_400);
 
 /// Which part of a run it is, where processes share one.
-fn shard(plan: &Plan) -> Option<Shard> {
+fn shard(plan: &openloop_experiment::Plan) -> Option<Shard> {
     let shard = plan.shard();
     (shard.count() > 1).then(|| Shard {
         index: shard.index(),

@@ -117,6 +117,10 @@ impl Steps {
     ) -> Result<Runs, Failure> {
         let experiment = &load.experiment;
         let slo = load.verdict.slo.as_ref();
+        let replicas = experiment.replicas.filter(|runs| *runs != 1);
+        let replication = replication(replicas, load)?;
+        let sweep = sweep(replicas, load)?;
+        check(base, load)?;
         self.floor = floor(trials, base, target, load).await?;
         if let (Some(slo), Some(floor)) = (slo, &self.floor) {
             self.lints = slo.on(floor).map_err(Failure::usage)?.lint();
@@ -125,18 +129,11 @@ impl Steps {
         if let Some(above) = experiment.overload {
             return self.overload(trials, base, above, load).await;
         }
-        let replicas = experiment.replicas.filter(|runs| *runs != 1);
-        let Some(sweep) = &experiment.sweep else {
-            return match replicas {
+        let Some(mut sweep) = sweep else {
+            return match replication {
                 None => one(trials, base).await,
-                Some(runs) => replicate(trials, base, runs, load).await,
+                Some(replication) => replicate(trials, base, replication).await,
             };
-        };
-        let mut sweep = match sweep {
-            SweepArg::Rates(rates) => {
-                Sweep::rates(rates.iter().copied()).runs(replicas.unwrap_or(1))
-            }
-            SweepArg::Find => search(slo, load)?,
         };
         if let Some(floor) = &self.floor {
             sweep = sweep.floor(floor.clone());
@@ -144,13 +141,13 @@ impl Steps {
         trials.stage("sweep");
         let curve = sweep.run(base, async |plan| trials.run(plan).await).await;
         let curve = self.curve.insert(curve.map_err(no_result)?);
-        let point = reported(curve, slo);
+        let point = reported(curve);
         let point = point.ok_or_else(|| Failure::Machine("the sweep has no step".to_owned()))?;
-        match (replicas, experiment.sweep.as_ref()) {
+        match (replication, experiment.sweep.as_ref()) {
             // What was found once is measured anew, and often enough to know how it varies.
-            (Some(runs), Some(SweepArg::Find)) if curve.found().is_found() => {
+            (Some(replication), Some(SweepArg::Find)) if curve.found().is_found() => {
                 let base = base.clone().at(point.asked());
-                replicate(trials, &base, runs, load).await
+                replicate(trials, &base, replication).await
             }
             _ => Ok(Runs::Point(point.clone())),
         }
@@ -210,7 +207,7 @@ impl Steps {
         let floor = self.floor.as_ref();
         let slo = load.verdict.slo.as_ref();
         // A multiple of a floor that an interruption kept from being measured has no value.
-        let slo = slo.filter(|slo| floor.is_some() || !slo.needs_floor());
+        let slo = slo.filter(|slo| !stopped || floor.is_some() || !slo.needs_floor());
         // An overload has a stated degradation instead, in three stages.
         let slo = slo.filter(|_| self.resilience.is_none());
         let judgement = slo.map(|slo| runs.judged(slo, floor)).transpose()?;
@@ -282,14 +279,75 @@ async fn one<P: Protocol>(trials: &mut Trials<'_, P>, base: &PlanBuilder) -> Res
 async fn replicate<P: Protocol>(
     trials: &mut Trials<'_, P>,
     base: &PlanBuilder,
-    runs: usize,
-    load: &LoadArgs,
+    replication: Replication,
 ) -> Result<Runs, Failure> {
-    let replication = Replication::new(runs).map_err(no_result)?;
-    let replication = replication.retest(load.experiment.retest.unwrap_or(0));
     trials.stage("replicas");
     let measured = replication.measure(base.clone(), async |plan| trials.run(plan).await);
     measured.await.map(Runs::Replicas).map_err(no_result)
+}
+
+/// What makes no sense together, and is no matter of one plan: before anything is sent.
+fn check(base: &PlanBuilder, load: &LoadArgs) -> Result<(), Failure> {
+    let experiment = &load.experiment;
+    let refuse = |why: &str| Err(Failure::usage(why));
+    let slo = load.verdict.slo.as_ref();
+    if let Some(slo) = slo {
+        let plan = base.clone().build().map_err(Failure::usage)?;
+        slo.check(&plan).map_err(Failure::usage)?;
+    }
+    let stated = experiment.statement.as_ref().map(|stated| &stated.floor);
+    let is_unknown =
+        stated.is_some_and(|floor| floor.trials == Some(0) && floor.expected.is_none());
+    if is_unknown && slo.is_some_and(Slo::needs_floor) {
+        return refuse(
+            "the objective is in multiples of S, and the problem measures no floor: give floor.trials, or floor.expected",
+        );
+    }
+    if experiment.retest.is_some_and(|times| times > 0) && experiment.replicas.unwrap_or(1) == 1 {
+        return refuse("one run cannot disagree with itself: give --replicas with --retest");
+    }
+    if matches!(experiment.sweep, Some(SweepArg::Rates(_)))
+        && (experiment.up_to.is_some() || experiment.resolution.is_some())
+    {
+        return refuse("--up-to and --resolution are for --sweep find: leave them out of a list");
+    }
+    if let (Some(above), Some(below)) = (experiment.overload, load.schedule.rate)
+        && above <= below
+    {
+        return Err(Failure::Usage(format!(
+            "an overload of {}/s is none after {}/s: give --overload a higher rate than --rate",
+            above.as_per_second(),
+            below.as_per_second()
+        )));
+    }
+    Ok(())
+}
+
+fn replication(runs: Option<usize>, load: &LoadArgs) -> Result<Option<Replication>, Failure> {
+    let Some(runs) = runs else {
+        return Ok(None);
+    };
+    let replication = Replication::new(runs).map_err(no_result)?;
+    Ok(Some(
+        replication.retest(load.experiment.retest.unwrap_or(0)),
+    ))
+}
+
+fn sweep(runs: Option<usize>, load: &LoadArgs) -> Result<Option<Sweep>, Failure> {
+    let slo = load.verdict.slo.as_ref();
+    let sweep = match &load.experiment.sweep {
+        None => return Ok(None),
+        Some(SweepArg::Find) => search(slo, load)?,
+        Some(SweepArg::Rates(rates)) => {
+            let list = Sweep::rates(rates.iter().copied()).runs(runs.unwrap_or(1));
+            match slo {
+                Some(slo) => list.within(slo.clone()),
+                None => list,
+            }
+        }
+    };
+    sweep.check().map_err(no_result)?;
+    Ok(Some(sweep))
 }
 
 /// The search for the highest rate that keeps the objective or, without one, for the knee.
@@ -315,17 +373,16 @@ fn search(slo: Option<&Slo>, load: &LoadArgs) -> Result<Sweep, Failure> {
 
 /// The step that a report of a sweep is of: the highest rate that keeps the objective or, without one, the knee; without
 /// a knee, the highest that the service kept up with; and where there is none, the lowest of all.
-fn reported<'a>(curve: &'a Curve, slo: Option<&Slo>) -> Option<&'a Point> {
-    let capacity = match (curve.sought(), slo) {
-        (Some(_), _) => curve.found(),
-        (None, Some(slo)) => curve.capacity(slo),
-        (None, None) => curve.knee(),
+fn reported(curve: &Curve) -> Option<&Point> {
+    let is_sought = curve.sought().is_some();
+    let capacity = match is_sought {
+        true => curve.found(),
+        false => curve.knee(),
     };
     let points = curve.points();
     let at = |rate: f64| points.iter().find(|point| point.per_second() == rate);
     let kept_up = |point: &&Point| point.is_valid() && !point.is_saturated();
-    let has_rule = curve.sought().is_some() || slo.is_some();
-    let highest = points.iter().rev().find(kept_up).filter(|_| !has_rule);
+    let highest = points.iter().rev().find(kept_up).filter(|_| !is_sought);
     capacity.rate().and_then(at).or(highest).or(points.first())
 }
 

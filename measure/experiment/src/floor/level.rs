@@ -113,7 +113,7 @@ impl Level {
     pub fn interval(&self, q: Quantile) -> Option<(f64, f64)> {
         let of = |trial: &Histogram| Some(trial.quantile(q)? as f64);
         let trials: Vec<f64> = self.trials.iter().map(of).collect::<Option<_>>()?;
-        section(self.quantile_ns(q)?, &trials)
+        not_negative(section(self.quantile_ns(q)?, &trials))
     }
 
     /// That of the mean, likewise.
@@ -124,7 +124,7 @@ impl Level {
             .iter()
             .map(Histogram::mean_ns)
             .collect::<Option<_>>()?;
-        section(self.mean_ns, &means)
+        not_negative(section(self.mean_ns, &means))
     }
 }
 
@@ -146,4 +146,8 @@ impl fmt::Display for Level {
             None => Ok(()),
         }
     }
+}
+/// A time is not negative, whatever a symmetric interval says.
+fn not_negative(interval: Option<(f64, f64)>) -> Option<(f64, f64)> {
+    interval.map(|(low, high)| (low.max(0.0), high))
 }

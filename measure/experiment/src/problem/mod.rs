@@ -118,6 +118,9 @@ pub enum ProblemError {
     /// Two fields that exclude each other.
     #[error("{0} and {1} exclude each other: leave one out")]
     Both(&'static str, &'static str),
+    /// A field that says nothing without another.
+    #[error("{0} says nothing without {1}: give that as well, or leave it out")]
+    Without(&'static str, &'static str),
     /// A value that is out of range.
     #[error("{field} = {value} is out of range: {allowed}")]
     Range {
@@ -241,6 +244,50 @@ impl ProblemStatement {
         range("workload.service_cv", cv, "a number from 0 on", |cv| {
             cv.is_finite() && cv >= 0.0
         })?;
+        let trials = self.floor.trials.map(|trials| trials as f64);
+        range("floor.trials", trials, "0, or 3 to 100", |trials| {
+            trials == 0.0 || (3.0..=100.0).contains(&trials)
+        })?;
+        if let Some(sweep) = &self.sweep {
+            range(
+                "sweep.resolution",
+                sweep.resolution,
+                "0.001 to 0.5",
+                |share| (0.001..=0.5).contains(&share),
+            )?;
+        }
+        if let Some(resilience) = &self.resilience {
+            if resilience.above.is_none() {
+                return Err(ProblemError::Without("resilience", "resilience.above"));
+            }
+            for (field, value) in [
+                ("resilience.serves_still", resilience.serves_still),
+                ("resilience.fails_at_most", resilience.fails_at_most),
+            ] {
+                range(field, value, "0 to 1", |share| (0.0..=1.0).contains(&share))?;
+            }
+        }
+        for (given, with, (field, needed)) in [
+            (
+                load.on_limit.is_some(),
+                load.max_in_flight.is_some(),
+                ("load.on_limit", "load.max_in_flight"),
+            ),
+            (
+                load.timeout_from.is_some(),
+                load.timeout.is_some(),
+                ("load.timeout_from", "load.timeout"),
+            ),
+            (
+                load.session_think.is_some(),
+                load.sessions.is_some(),
+                ("load.session_think", "load.sessions"),
+            ),
+        ] {
+            if given && !with {
+                return Err(ProblemError::Without(field, needed));
+            }
+        }
         let runs = self.replicas.runs.map(|runs| runs as f64);
         range(
             "replicas.runs",

@@ -72,7 +72,7 @@ impl LifecycleStatement {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SweepStatement {
-    /// These rates, in this order.
+    /// These rates, from the lowest to the highest.
     pub rates: Vec<Written<Rate>>,
     /// Instead: looks for the highest rate that keeps the objective or, without one, for the knee; from `load.rate` on.
     pub find: bool,

@@ -110,6 +110,24 @@ fn what_is_wrong_is_named_with_its_line() {
         ),
         ("[replicas]\nruns = 2", &["replicas.runs = 2", "odd"]),
         ("[workload]\nread_share = 2", &["workload.read_share = 2"]),
+        ("[resilience]\npart = '1s'", &["resilience.above"]),
+        (
+            "[resilience]\nabove = 9\nserves_still = 7",
+            &["resilience.serves_still = 7"],
+        ),
+        (
+            "[resilience]\nabove = 9\nfails_at_most = nan",
+            &["resilience.fails_at_most"],
+        ),
+        ("[floor]\ntrials = 1000000", &["floor.trials = 1000000"]),
+        (
+            "[sweep]\nfind = true\nresolution = 7",
+            &["sweep.resolution = 7"],
+        ),
+        (
+            "[load]\nrate = 1\ntimeout_from = 'dispatch'",
+            &["load.timeout_from", "load.timeout as"],
+        ),
     ] {
         let why = refused(text);
         for part in parts {

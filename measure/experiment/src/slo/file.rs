@@ -2,6 +2,7 @@
 
 use super::bound::{Bound, Limit, Statistic};
 use super::{Slo, SloError, parse};
+use openloop_measurer::Quantile;
 use openloop_sched::parse_duration;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -58,7 +59,7 @@ impl Slo {
     ///     statistic = "p99"
     ///     at_most = "200ms"
     /// "#)?;
-    /// assert_eq!(slo.to_string(), "p50 <= max(1.5S, 2ms), p99 <= max(4S, 2ms), ttft.p99[chat] <= 200ms");
+    /// assert_eq!(slo.to_string(), "p50 <= 1.5S, p99 <= max(4S, 2ms), ttft.p99[chat] <= 200ms");
     /// # Ok::<(), openloop_experiment::SloError>(())
     /// ```
     ///
@@ -81,9 +82,11 @@ impl Table {
         if let Some(noise_floor) = self.noise_floor {
             let noise_floor = parse_duration(&noise_floor)?;
             for bound in &mut bounds {
-                // One of its own comes first.
-                if let Limit::OfFloor { at_least_ns, .. } = bound.limit
+                // One of its own comes first. The middle of the distribution is no noise.
+                if let (Limit::OfFloor { at_least_ns, .. }, Statistic::Quantile(q)) =
+                    (bound.limit, bound.statistic)
                     && at_least_ns == 0.0
+                    && q.as_f64() >= Quantile::P99.as_f64()
                 {
                     *bound = bound.clone().but_at_least(noise_floor);
                 }
@@ -169,7 +172,7 @@ mod tests {
             at_most = "0.1%"
         "#;
         let slo = Slo::from_toml(table).unwrap();
-        let text = "p50[read] <= max(1.5S, 1500us), mean <= 3ms, p99 <= max(4S, 2ms), \
+        let text = "p50[read] <= 1.5S, mean <= 3ms, p99 <= max(4S, 2ms), \
                     connect.p99.9[a, b] <= 2500us, achieved >= 950.5/s, errors <= 0.001";
         assert_eq!(slo.to_string(), text);
         assert_eq!(text.parse::<Slo>().unwrap(), slo);

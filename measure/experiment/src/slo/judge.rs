@@ -428,11 +428,20 @@ impl<'a> Of<'a> {
         if above >= EXCURSIONS {
             return None;
         }
-        let factor = EXCURSIONS as f64 / (above.max(1)) as f64;
-        Some(format!(
-            "only {above} separate excursions lie above it and {EXCURSIONS} are needed: a steady phase of about {:.0} s would do",
-            (self.steady_seconds() * factor).ceil()
-        ))
+        // Each excursion is an arrival at least: of fewer arrivals than this there cannot be enough.
+        let arrivals = self.scheduled() as f64 * (1.0 - q.as_f64());
+        let by_arrivals = EXCURSIONS as f64 / arrivals;
+        let (how, factor) = match above {
+            0 => ("at least", by_arrivals),
+            above => ("about", by_arrivals.max(EXCURSIONS as f64 / above as f64)),
+        };
+        let needed = (self.steady_seconds() * factor).ceil();
+        Some(match needed.is_finite() {
+            true => format!(
+                "only {above} separate excursions lie above it and {EXCURSIONS} are needed: a steady phase of {how} {needed:.0} s would do"
+            ),
+            false => "nothing lies above the largest, so no length would tell: bound a quantile such as p99.9".to_owned(),
+        })
     }
 
     /// Without an error among n arrivals, their share may still be up to 3/n (at 95 %).

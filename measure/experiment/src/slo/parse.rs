@@ -3,6 +3,7 @@
 use super::SloError;
 use super::bound::{Bound, Limit, Statistic};
 use crate::series::Metric;
+use openloop_measurer::Quantile;
 use openloop_sched::parse_duration;
 
 /// The bounds in a text: it is parted by commas, but not by those in parentheses or in the name of a kind.
@@ -89,7 +90,13 @@ pub(super) fn subject(what: &str) -> Result<(Metric, Statistic), SloError> {
     };
     let statistic = match statistic {
         "mean" => Statistic::Mean,
-        quantile => Statistic::Quantile(quantile.parse()?),
+        quantile => match quantile.parse::<Quantile>() {
+            // Above the largest lies nothing that could tell how sure it is.
+            Ok(q) if q.as_f64() >= 1.0 => return Err(SloError::Statistic(what.to_owned())),
+            Ok(q) => Statistic::Quantile(q),
+            Err(error) if quantile.starts_with('p') => return Err(error.into()),
+            Err(_) => return Err(SloError::Statistic(what.to_owned())),
+        },
     };
     Ok((metric.parse().unwrap_or(Metric::ResponseSlo), statistic))
 }

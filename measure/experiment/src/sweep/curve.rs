@@ -107,7 +107,8 @@ impl Curve {
     }
 
     /// The capacity within an objective. It errs on the low side: kept means that the whole confidence interval is. Runs
-    /// that may not be believed say nothing about the service, and are left out.
+    /// that may not be believed say nothing about the service, and are left out. A rate above [the highest that is
+    /// served](Curve::max) is never kept.
     #[must_use]
     pub fn capacity(&self, slo: &Slo) -> Capacity {
         if slo.needs_floor() && self.floor.is_none() {
@@ -131,9 +132,14 @@ impl Curve {
                 why: reason(judgement),
             };
         }
+        // More than the service can serve is not kept either, though in a short run the backlog may not show.
+        let most = match self.max() {
+            Capacity::Found { rate, .. } => rate,
+            _ => f64::INFINITY,
+        };
         let broken = judged
             .iter()
-            .position(|(_, judgement)| judgement.verdict == Verdict::Fail);
+            .position(|(rate, judgement)| judgement.verdict == Verdict::Fail || *rate > most);
         let before = &judged[..broken.unwrap_or(judged.len())];
         let kept = before
             .iter()
@@ -142,9 +148,9 @@ impl Curve {
             format!("at {} {}", PerSecond(*rate), reason(judgement))
         };
         match (kept, broken) {
-            (Some(kept), Some(_)) => Capacity::Found {
+            (Some(kept), Some(broken)) => Capacity::Found {
                 rate: judged[kept].0,
-                not_at: judged[kept + 1].0,
+                not_at: judged[broken].0,
             },
             (Some(kept), None) => Capacity::AtLeast {
                 rate: judged[kept].0,
@@ -262,7 +268,7 @@ impl Curve {
         let off = (high - low) / 2.0 / value;
         (off > VAGUE).then(|| {
             format!(
-                "what ratios are ratios to is known to within {}, and so are they: give the floor more requests",
+                "what ratios are ratios to is known to within {}, and so are they: give the floor more trials or requests",
                 Percent(off)
             )
         })

@@ -86,7 +86,10 @@ pub struct Sweep {
 
 #[derive(Clone, Debug)]
 enum Rates {
-    List(Vec<f64>),
+    List {
+        rates: Vec<f64>,
+        slo: Option<Slo>,
+    },
     Find {
         slo: Slo,
         from: f64,
@@ -100,17 +103,13 @@ enum Rates {
 impl Sweep {
     /// These rates, from the lowest to the highest.
     pub fn rates(rates: impl IntoIterator<Item = Rate>) -> Self {
-        Sweep::of(Rates::List(
-            rates.into_iter().map(Rate::as_per_second).collect(),
-        ))
+        Sweep::list(rates.into_iter().map(Rate::as_per_second))
     }
 
     /// These shares of `highest`: 0.1 is a tenth of it.
     pub fn fractions(highest: Rate, shares: impl IntoIterator<Item = f64>) -> Self {
         let highest = highest.as_per_second();
-        Sweep::of(Rates::List(
-            shares.into_iter().map(|share| share * highest).collect(),
-        ))
+        Sweep::list(shares.into_iter().map(|share| share * highest))
     }
 
     /// Finds the capacity within `slo`: the highest rate at which it is kept. From `lowest` upwards by a factor until the
@@ -127,6 +126,13 @@ impl Sweep {
             growth: 1.5,
             resolution: 0.05,
             longest: None,
+        })
+    }
+
+    fn list(rates: impl Iterator<Item = f64>) -> Self {
+        Sweep::of(Rates::List {
+            rates: rates.collect(),
+            slo: None,
         })
     }
 
@@ -149,6 +155,15 @@ impl Sweep {
     /// The floor of the service, for the knee, the cliff, and bounds that are multiples of it.
     pub fn floor(mut self, floor: Floor) -> Self {
         self.floor = Some(floor);
+        self
+    }
+
+    /// The objective whose capacity the curve of a list is to tell ([`Curve::found`]): the highest of its rates at which it
+    /// is kept.
+    pub fn within(mut self, objective: Slo) -> Self {
+        if let Rates::List { slo, .. } = &mut self.rates {
+            *slo = Some(objective);
+        }
         self
     }
 
@@ -207,6 +222,14 @@ impl Sweep {
         mut trial: impl AsyncFnMut(&Plan) -> Result<Run, DriveError>,
     ) -> Result<Curve, ProtocolError> {
         self.check()?;
+        if let Some(slo) = self.objective()
+            && slo.needs_floor()
+            && self.floor.is_none()
+        {
+            return Err(ProtocolError::Options(format!(
+                "{slo} is a multiple of the floor: measure that first, and give it by floor()"
+            )));
+        }
         let per_request = self.counted.as_ref().map_or(1.0, |unit| unit.per_request);
         let mut steps = Steps::new(base);
         let steady = base.phases().steady;
@@ -217,7 +240,7 @@ impl Sweep {
             counted: self.counted.clone(),
         };
         match &self.rates {
-            Rates::List(rates) => {
+            Rates::List { rates, slo } => {
                 let mut rates: Vec<f64> = rates.iter().map(|rate| rate / per_request).collect();
                 rates.sort_by(f64::total_cmp);
                 rates.dedup();
@@ -238,7 +261,7 @@ impl Sweep {
                         break;
                     }
                 }
-                Ok(curve(points, None))
+                Ok(curve(points, slo.clone()))
             }
             Rates::Find {
                 slo,
@@ -282,8 +305,28 @@ impl Sweep {
         }
     }
 
-    fn check(&self) -> Result<(), ProtocolError> {
+    fn objective(&self) -> Option<&Slo> {
+        match &self.rates {
+            Rates::List { slo, .. } => slo.as_ref(),
+            Rates::Find { slo, .. } => Some(slo),
+        }
+    }
+
+    /// Checks the options, as [`run`](Sweep::run) does before anything else; but for the floor, which may be measured later.
+    ///
+    /// # Errors
+    /// When they make no sense.
+    pub fn check(&self) -> Result<(), ProtocolError> {
         let refuse = |why: String| Err(ProtocolError::Options(why));
+        let of_rate = |bound: &&crate::Bound| bound.statistic == Statistic::Achieved;
+        if let Some(bound) = self
+            .objective()
+            .and_then(|slo| slo.bounds().iter().find(of_rate))
+        {
+            return refuse(format!(
+                "\"{bound}\" cannot be kept at lower rates, so there is no capacity within it: leave it out"
+            ));
+        }
         if self.runs == 0 {
             return refuse(
                 "a sweep of 0 runs at each rate measures nothing: give at least 1".to_owned(),
@@ -299,34 +342,22 @@ impl Sweep {
         }
         let is_rate = |rate: &f64| rate.is_finite() && *rate > 0.0;
         match &self.rates {
-            Rates::List(rates) if rates.is_empty() => {
+            Rates::List { rates, .. } if rates.is_empty() => {
                 refuse("a sweep without rates measures nothing: give at least 3".to_owned())
             }
-            Rates::List(rates) => match rates.iter().find(|rate| !is_rate(rate)) {
+            Rates::List { rates, .. } => match rates.iter().find(|rate| !is_rate(rate)) {
                 Some(rate) => refuse(format!(
                     "a step at {rate}/s sends nothing: give rates above 0"
                 )),
                 None => Ok(()),
             },
             Rates::Find {
-                slo,
                 from,
                 to,
                 growth,
                 resolution,
                 ..
             } => {
-                let of_rate = |bound: &&crate::Bound| bound.statistic == Statistic::Achieved;
-                if let Some(bound) = slo.bounds().iter().find(of_rate) {
-                    return refuse(format!(
-                        "\"{bound}\" cannot be kept at lower rates, so no capacity within it can be searched for: leave it out"
-                    ));
-                }
-                if slo.needs_floor() && self.floor.is_none() {
-                    return refuse(format!(
-                        "{slo} is a multiple of the floor: measure that first, and give it by floor()"
-                    ));
-                }
                 if !is_rate(from) {
                     return refuse(format!(
                         "a search cannot begin at {from}/s: give a low rate above 0"

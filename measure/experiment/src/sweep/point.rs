@@ -6,9 +6,6 @@ use openloop_measurer::{Counts, Course, Quantile, Section, Value};
 use openloop_sched::Rate;
 use std::time::Duration;
 
-/// A backlog that grows by less than this share of what is offered may be chance.
-const GROWTH: f64 = 0.005;
-
 /// A service that serves less than this share of what it serves at a low rate has reached its limit.
 const SERVED: f64 = 0.95;
 
@@ -143,9 +140,7 @@ impl Point {
     pub fn is_saturated(&self) -> bool {
         self.mostly(|run| {
             let offered = run.offered_per_second().unwrap_or(0.0);
-            let grows = run
-                .backlog()
-                .is_some_and(|backlog| backlog.grows && backlog.per_second > GROWTH * offered);
+            let grows = run.backlog().is_some_and(|backlog| backlog.grows);
             let chance = 3.0 / (run.snapshot().steady_counts().scheduled.max(1) as f64).sqrt();
             let least = SERVED.min(1.0 - chance) * self.served_before * offered;
             grows

@@ -22,6 +22,11 @@ pub(crate) fn verdict(report: &Report) -> (&'static str, Tone, &'static str) {
             Tone::Good,
             "the run may be believed; no objective was given",
         ),
+        Some("pass") if report.sweep.is_some() => (
+            "PASS",
+            Tone::Good,
+            "the objective is kept at the rate that was found, and the runs there may be believed",
+        ),
         Some("pass") => (
             "PASS",
             Tone::Good,
