@@ -7,35 +7,72 @@ use super::spectrum::{Shown, spectrum};
 use crate::Report;
 use crate::schema::Summary;
 use crate::words::latency::{bounded_value, cell, interval};
-use crate::words::units::{count, length, rate};
+use crate::words::units::{count, length, percent, rate};
 use maud::{Markup, html};
 use openloop_measurer::{Population, Quantile, WINDOWS};
 
-/// Named durations of an inference adapter: their names, what people call them and what they are, and how they look.
-const METRICS: [(&str, &str, &str, &str); 4] = [
+/// Named durations of an inference adapter: their names, what people call them and what they are, and how they look where
+/// they are drawn.
+const METRICS: [(&str, &str, &str, Option<&str>); 10] = [
     (
         "ttft",
         "TTFT",
         "time to first token: from the intended instant to the first chunk with one",
-        "c1",
+        Some("c1"),
+    ),
+    (
+        "ttft_sent",
+        "TTFT from sending",
+        "the same from the hand-over to a connection: what other tools call TTFT",
+        None,
+    ),
+    (
+        "ttft_visible",
+        "TTFT, visible",
+        "until the first token that a user sees, where reasoning came first",
+        None,
+    ),
+    (
+        "first_event",
+        "first event",
+        "until an event without a token, where one came before",
+        None,
     ),
     (
         "tpot",
         "TPOT",
-        "time per output token: (last token − first token) / (tokens − those of the first chunk), one value per answer",
-        "c2",
+        "time per output token: (last − first token) / (tokens − those of the first chunk), one value per answer",
+        Some("c2"),
     ),
     (
         "itl",
         "ITL",
         "inter-token latency: the gap before a chunk over its tokens, one value per token",
-        "c3",
+        Some("c3"),
     ),
     (
         "itl_chunk",
         "gap between chunks",
         "as they came, whatever number of tokens each had",
-        "c4",
+        Some("c4"),
+    ),
+    (
+        "ntpot",
+        "normalised TPOT",
+        "the whole answer from sending, over its tokens: what guidellm calls TPOT",
+        None,
+    ),
+    (
+        "e2e",
+        "until the last token",
+        "from the intended instant",
+        None,
+    ),
+    (
+        "e2e_sent",
+        "the same from sending",
+        "from the hand-over to a connection",
+        None,
     ),
 ];
 
@@ -46,7 +83,17 @@ pub(super) fn is_of_it(report: &Report, name: &str) -> bool {
     !metrics(report).is_empty() && METRICS.iter().any(|(known, ..)| *known == name)
 }
 
-type Metric<'a> = (&'a Summary, &'static str, &'static str, &'static str);
+type Metric<'a> = (
+    &'a Summary,
+    &'static str,
+    &'static str,
+    Option<&'static str>,
+);
+
+/// The two by which a model is judged.
+fn is_main(metric: &&Metric<'_>) -> bool {
+    matches!(metric.1, "TTFT" | "TPOT")
+}
 
 /// Those that the report has; none of a service that is no language model's.
 fn metrics(report: &Report) -> Vec<Metric<'_>> {
@@ -66,7 +113,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     }
     let shown: Vec<Shown<'_>> = metrics
         .iter()
-        .map(|(summary, called, _, style)| (*summary, *called, *style))
+        .filter_map(|(summary, called, _, style)| Some((*summary, *called, (*style)?)))
         .collect();
     let rows: Vec<_> = metrics
         .iter()
@@ -77,6 +124,9 @@ pub(super) fn section(report: &Report) -> Option<Section> {
         (spectrum("First token and the others, by percentile", &shown))
         (table(&rows))
         (course(report, &metrics))
+        @if let Some(answers) = report.counts.get("itl_not_observable").filter(|n| **n > 0) {
+            p.note { "Of " (count(*answers)) " answers nobody knows how many tokens each chunk had: they have no ITL." }
+        }
         p.note { "Tools call different things TPOT and ITL: compare by the formulas. The response of the other sections is that of the whole answer, from the intended instant." }
     };
     Some(Section {
@@ -109,17 +159,47 @@ fn tiles(report: &Report, metrics: &[Metric<'_>]) -> Markup {
             )
         })
     });
-    let latencies = metrics.iter().take(2).flat_map(|(summary, called, ..)| {
-        [("p50", "p50_ns"), ("p99", "p99_ns")].map(|(quantile, field)| {
-            let interval = interval(summary, field);
-            let below = match interval.is_empty() {
-                false => format!("95 %: {interval}"),
-                true => "no interval".to_owned(),
+    let good = report
+        .counts
+        .get("good")
+        .filter(|_| seconds > 0.0)
+        .map(|good| {
+            let share = answers.filter(|n| *n > 0).map(|n| *good as f64 / n as f64);
+            let below = match share {
+                Some(share) => format!("{} of the answers kept every bound", percent(share)),
+                None => "answers that kept every bound".to_owned(),
             };
-            (format!("{called} {quantile}"), cell(summary, field), below)
-        })
-    });
-    let all: Vec<(String, String, String)> = latencies.chain(tokens).collect();
+            ("Goodput".to_owned(), rate(*good as f64 / seconds), below)
+        });
+    let cached = report
+        .counts
+        .get("cached_tokens")
+        .zip(report.counts.get("input_tokens"));
+    let cached = cached
+        .filter(|(cached, all)| **cached > 0 && **all > 0)
+        .map(|(cached, all)| {
+            let share = percent(*cached as f64 / *all as f64);
+            (
+                "From the prefix cache".to_owned(),
+                share,
+                "of the input tokens".to_owned(),
+            )
+        });
+    let latencies = metrics
+        .iter()
+        .filter(is_main)
+        .flat_map(|(summary, called, ..)| {
+            [("p50", "p50_ns"), ("p99", "p99_ns")].map(|(quantile, field)| {
+                let interval = interval(summary, field);
+                let below = match interval.is_empty() {
+                    false => format!("95 %: {interval}"),
+                    true => "no interval".to_owned(),
+                };
+                (format!("{called} {quantile}"), cell(summary, field), below)
+            })
+        });
+    let all: Vec<(String, String, String)> =
+        latencies.chain(good).chain(tokens).chain(cached).collect();
     let tpot = metrics.iter().find(|(_, called, ..)| *called == "TPOT");
     html! {
         div.tiles {
@@ -136,12 +216,16 @@ fn tiles(report: &Report, metrics: &[Metric<'_>]) -> Markup {
 /// The tenths of the steady phase one after another.
 fn course(report: &Report, metrics: &[Metric<'_>]) -> Markup {
     let steady = report.phases.iter().find(|phase| phase.name == "steady");
-    let windows = metrics.iter().take(2).map(|(summary, called, _, style)| {
-        let windows = summary.windows.iter().take(WINDOWS);
-        let windows = windows.map(|window| window.as_ref().map(|window| window.population()));
-        let windows: Result<Vec<Option<Population>>, _> = windows.map(Option::transpose).collect();
-        Some((*called, *style, windows.ok()?))
-    });
+    let windows = metrics
+        .iter()
+        .filter(is_main)
+        .map(|(summary, called, _, style)| {
+            let windows = summary.windows.iter().take(WINDOWS);
+            let windows = windows.map(|window| window.as_ref().map(|window| window.population()));
+            let windows: Result<Vec<Option<Population>>, _> =
+                windows.map(Option::transpose).collect();
+            Some((*called, style.unwrap_or_default(), windows.ok()?))
+        });
     let (Some(steady), Some(windows)) = (steady, windows.collect::<Option<Vec<_>>>()) else {
         return html! {};
     };

@@ -121,7 +121,15 @@ async fn a_language_model_has_a_section_of_tokens() {
     let report = on_any_machine(streamed().await);
     let html = page(&report);
     let tokens = section(&html, "inference");
-    for name in ["TTFT p99", "TPOT p50", ">ITL<", "gap between chunks"] {
+    for name in [
+        "TTFT p99",
+        "TPOT p50",
+        ">ITL<",
+        "gap between chunks",
+        "TTFT from sending",
+        "Goodput",
+        ">30 %<",
+    ] {
         assert!(tokens.contains(name), "{name}");
     }
     // 4 answers of 20 tokens per second, in the mean.

@@ -118,6 +118,9 @@ impl Describe for Stream {
     fn details(&self, into: &mut Details<'_>) {
         into.duration("connect", Duration::from_millis(1));
         into.duration("ttft", self.ttft);
+        into.duration("ttft_sent", self.ttft);
+        into.count("good", u64::from(self.ttft < Duration::from_millis(300)));
+        into.count("cached_tokens", 90);
         let all: Duration = self.gaps.iter().sum();
         into.duration("tpot", all / self.gaps.len() as u32);
         for gap in &self.gaps {
