@@ -17,7 +17,7 @@ use std::time::Duration;
 
 const SEED: u64 = 1;
 /// Requests in a second: long prompts, short answers.
-const RATE: f64 = 5.0;
+const RATE: f64 = 5.5;
 const PROMPTS: &str = "lognormal:mean=2000,cv=0.7,min=64,max=8192";
 const ANSWERS: &str = "lognormal:mean=60,cv=0.4,min=24,max=256";
 

@@ -53,8 +53,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     println!(
         "
-Both runs ask for the same number of answers, and both mean well. The first prompt of 128 tokens is computed in 8 ms and
-never waits for another; those of users are five times as long in the mean and fifty times at the longest, and while a
+Both runs ask for the same number of answers, and both mean well. A prompt of 128 tokens is computed in 8 ms, and
+hardly ever waits for another; those of users are five times as long in the mean and fifty times at the longest, and while a
 long one is computed nobody gets a token. A benchmark of equal short prompts measures a server that nobody has."
     );
     Ok(())

@@ -39,7 +39,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "
 Who reads along sees the text stand still while a document is computed. Cut into pieces it makes every step of the burst a
-little longer instead, and the document itself comes a little later. The median hides both: half of all gaps lie outside
+little longer instead, and the document comes later, with the first tokens of the chats behind it. The median hides both: half of all gaps lie outside
 of the burst. It is the tail that users feel, and only a load that mixes lengths as they do has one."
     );
     Ok(())

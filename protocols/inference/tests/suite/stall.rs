@@ -90,7 +90,8 @@ fn assert_quantiles(steady: &Section, metric: &str, exact: &[u64], relative: f64
     }
 }
 
-/// The same on the real clock, against the server's own log: from the intended instants, within 5 ms at the median.
+/// The same on the real clock: no first token comes before its corner of the triangle, and each is seen when the server
+/// wrote it, within 5 ms at the median. How late everything is depends on the machine.
 #[tokio::test]
 async fn a_real_stall_is_seen_from_the_intended_instants() {
     let server = scripted()
@@ -120,18 +121,23 @@ async fn a_real_stall_is_seen_from_the_intended_instants() {
         .map(|stream: &Stream| stream.arrival)
         .min()
         .unwrap();
-    let mut errors: Vec<f64> = answers
-        .iter()
-        .map(|(answer, sample)| {
-            let intended = start + sample.intended.as_duration();
-            let ttft = answer.course().unwrap().first_token().unwrap() - intended;
-            // Stalls count from the first request that the server read.
-            let at = intended.into_std().saturating_duration_since(first);
-            (ttft.as_secs_f64() - truth(at).as_secs_f64()).abs() * 1e3
-        })
-        .collect();
-    errors.sort_by(f64::total_cmp);
-    assert!(errors[errors.len() / 2] < 5.0, "{errors:?}");
+    let mut apart = Vec::new();
+    for (answer, sample) in &answers {
+        let intended = (start + sample.intended.as_duration()).into_std();
+        let seen = answer.course().unwrap().first_token().unwrap().into_std();
+        // Stalls count from the first request that the server read.
+        let exact = truth(intended.saturating_duration_since(first));
+        assert!(
+            seen + ms(1) >= intended + exact,
+            "{:?} for {exact:?}",
+            seen - intended
+        );
+        let written = log.iter().map(|stream| stream.tokens[0]);
+        let nearest = written.map(|at| at.max(seen) - at.min(seen)).min();
+        apart.push(nearest.unwrap());
+    }
+    apart.sort_unstable();
+    assert!(apart[apart.len() / 2] < ms(5), "{apart:?}");
     let steady = recorder.finish().steady();
     let longest = steady.metric("ttft").unwrap().max_ns().unwrap();
     assert!(longest >= 2_040_000_000, "{longest}");

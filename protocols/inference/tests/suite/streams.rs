@@ -3,7 +3,7 @@
 //! On the real clock, and paired: each instant is compared with the server's own of the same token, so that what the
 //! server was late is not charged to the client.
 
-use crate::{ms, prompts, scripted};
+use crate::{prompts, scripted};
 use openloop_inference::{Connections, Course, Inference};
 use openloop_measurer::Operation;
 use openloop_testbed::Stream;
@@ -28,8 +28,8 @@ async fn streams(count: usize) -> Vec<Pair> {
     let mut running = tokio::task::JoinSet::new();
     for seq in 0..count as u64 {
         let client = client.clone();
-        // Each begins some time after the other, so that they are spread over a gap.
-        let begins = Duration::from_nanos(10_000_000 / count as u64 * seq);
+        // They begin within half a second, and last longer: all are in flight at once, and did not begin at once.
+        let begins = Duration::from_nanos(500_000_000 / count as u64 * seq);
         running.spawn(async move {
             tokio::time::sleep(begins).await;
             let request = client.request(prompts(8, TOKENS).prompt(1, seq)).unwrap();
@@ -69,9 +69,11 @@ fn figures(pairs: &[Pair]) -> [(String, f64, f64); 4] {
         let course = &pair.course;
         millis(course.first_token().unwrap() - course.sent())
     });
+    // To the server's own instant. From the client's, as a server whose thread is late to read a request makes its user
+    // wait: its log begins only then.
     let true_ttft = pairs
         .iter()
-        .map(|pair| millis(pair.truth.tokens[0] - pair.truth.arrival));
+        .map(|pair| millis(pair.truth.tokens[0] - pair.course.sent().into_std()));
     let seen_itl = pairs.iter().flat_map(|pair| pair.course.gaps());
     let seen_itl = seen_itl.map(|gap| millis(gap.length));
     let between = |tokens: &[Instant]| -> Vec<f64> {
@@ -97,7 +99,12 @@ fn figures(pairs: &[Pair]) -> [(String, f64, f64); 4] {
     ]
 }
 
-/// Within 1 ms or 2 % of the truth, whichever is more. A busy machine may keep any thread from running, and so a run that
+/// Within 1 ms or 2 % of the truth, whichever is more.
+fn is_true((_, seen, truth): &(String, f64, f64)) -> bool {
+    (seen - truth).abs() <= (0.02 * truth).max(1.0)
+}
+
+/// All figures. A busy machine may keep any thread from running, and so a run that
 /// is not within is tried again: the fault looked for is one of each run.
 async fn assert_true(count: usize) {
     let mut off = Vec::new();
@@ -106,7 +113,7 @@ async fn assert_true(count: usize) {
         let figures = figures(&pairs);
         off = figures
             .into_iter()
-            .filter(|(_, seen, truth)| (seen - truth).abs() > (0.02 * truth).max(1.0))
+            .filter(|figure| !is_true(figure))
             .collect();
         if off.is_empty() {
             return;
@@ -141,15 +148,20 @@ async fn no_token_is_seen_before_it_was_written() {
 #[tokio::test(flavor = "multi_thread")]
 async fn hundreds_of_streams_are_seen_as_they_were() {
     if std::env::var_os("OPENLOOP_FULL").is_none() {
-        println!("not run: OPENLOOP_FULL=1 looks at 500 and 2000 streams");
+        println!("not run: OPENLOOP_FULL=1 looks at up to 2000 streams");
         return;
     }
-    for count in [1, 50, 500, 2000] {
+    let mut most = 0;
+    for count in [1, 50, 200, 500, 1000, 2000] {
         let pairs = streams(count).await;
-        for (name, seen, truth) in figures(&pairs) {
+        let figures = figures(&pairs);
+        for (name, seen, truth) in &figures {
             println!("{count:>5} streams, {name}: seen {seen:.3} ms, true {truth:.3} ms");
         }
+        if figures.iter().all(is_true) {
+            most = count;
+        }
     }
+    println!("within 1 ms or 2 % up to {most} streams on this machine");
     assert_true(500).await;
-    let _ = ms(0);
 }

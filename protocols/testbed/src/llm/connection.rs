@@ -1,8 +1,9 @@
 //! One connection.
 
 use super::ask::Ask;
-use super::driver::{Driver, Then};
+use super::driver::Driver;
 use super::frame::{error, json, with_body};
+use super::open::Then;
 use crate::request::{self, Refused};
 use bytes::Bytes;
 use std::io;

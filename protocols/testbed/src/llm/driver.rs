@@ -1,12 +1,13 @@
 //! The model against the real clock: each token is written at its instant.
 
 use super::ask::Ask;
-use super::course::ModelTime;
-use super::frame::{Counts, END, Frames, HEAD, Says, error};
+use super::frame::error;
 use super::log::{Stream, StreamEnd};
 use super::metrics::Tally;
 use super::model::{Did, Job, Model};
-use super::style::{RoleChunk, StreamFault, Style, UsageIn};
+use super::open::{Open, Then};
+use super::style::{RoleChunk, StreamFault, Style};
+use super::time::ModelTime;
 use crate::Clock;
 use crate::timer::Timer;
 use openloop_capacity::batching::EngineReport;
@@ -22,13 +23,6 @@ use tokio::sync::{Notify, oneshot};
 const SPIN_NS: u64 = 100_000;
 /// How soon a stream is tried again whose client did not read.
 const RETRY_NS: u64 = 1_000_000;
-
-/// What becomes of the connection of a stream that has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Then {
-    Keep,
-    Close,
-}
 
 #[derive(Debug)]
 pub(super) struct Driver {
@@ -49,25 +43,6 @@ struct State {
     tally: Tally,
     /// Streams with bytes that their client has not taken.
     behind: Vec<u64>,
-}
-
-/// A stream under way.
-#[derive(Debug)]
-struct Open {
-    socket: Arc<TcpStream>,
-    ask: Ask,
-    fault: Option<StreamFault>,
-    /// Its place in the log.
-    place: usize,
-    output_tokens: u32,
-    tokens: u32,
-    /// Of these, not written yet: a chunk has several.
-    unwritten: u32,
-    begun: bool,
-    unsent: Vec<u8>,
-    /// Bytes that the socket did not take.
-    rest: Vec<u8>,
-    ended: Option<oneshot::Sender<Then>>,
 }
 
 impl Driver {
@@ -174,21 +149,10 @@ impl Driver {
             return Err(error(400, &refused.to_string()));
         }
         let (ended, end) = oneshot::channel();
-        let mut open = Open {
-            socket: Arc::clone(socket),
-            ask,
-            fault,
-            place,
-            output_tokens,
-            tokens: 0,
-            unwritten: 0,
-            begun: false,
-            unsent: Vec::new(),
-            rest: Vec::new(),
-            ended: Some(ended),
-        };
-        if open.ask.stream && self.style.role == RoleChunk::AtOnce {
-            self.head(id, &mut open);
+        let mut open = Open::new(id, socket, ask, output_tokens, fault, ended);
+        open.place = place;
+        if open.streams() && self.style.role == RoleChunk::AtOnce {
+            open.head(&self.style);
             open.flush();
         }
         state.streams.insert(id, open);
@@ -241,7 +205,7 @@ impl Driver {
         for id in std::mem::take(&mut state.behind) {
             if let Some(open) = state.streams.get_mut(&id) {
                 open.flush();
-                if !open.rest.is_empty() {
+                if open.is_behind() {
                     state.behind.push(id);
                 }
             }
@@ -276,21 +240,17 @@ impl Driver {
             }
             Did::Preempted => log.preemptions += 1,
             Did::Token => {
-                open.tokens += 1;
-                open.unwritten += 1;
                 state.tally.token();
-                let counts = counts(&self.style, open, log);
-                self.token(id, open, counts);
+                open.token(&self.style, log);
                 log.tokens.push(self.clock.instant(self.clock.now_ns()));
                 open.flush();
-                if !open.rest.is_empty() {
+                if open.is_behind() {
                     state.behind.push(id);
                 }
                 self.break_off(state, id);
             }
             Did::Finished => {
-                let counts = counts(&self.style, open, log);
-                self.finish(id, open, counts);
+                open.finish(&self.style, log);
                 log.end = StreamEnd::Complete;
                 state.tally.finished();
                 let then = match self.style.closes {
@@ -302,129 +262,15 @@ impl Driver {
         }
     }
 
-    /// The head of the answer and its role.
-    fn head(&self, id: u64, open: &mut Open) {
-        if std::mem::replace(&mut open.begun, true) {
-            return;
-        }
-        open.unsent.extend_from_slice(HEAD);
-        if self.style.role != RoleChunk::None && open.ask.chat {
-            let mut bytes = Vec::new();
-            self.frames(id, &open.ask)
-                .chunk(Says::Role, None, None, &mut bytes);
-            open.unsent.append(&mut bytes);
-        }
-    }
-
-    fn frames<'a>(&'a self, id: u64, ask: &'a Ask) -> Frames<'a> {
-        Frames {
-            style: &self.style,
-            ask,
-            id,
-        }
-    }
-
-    fn token(&self, id: u64, open: &mut Open, counts: Counts) {
-        if !open.ask.stream {
-            return;
-        }
-        self.head(id, open);
-        let is_last = open.tokens == open.output_tokens;
-        if open.unwritten < self.style.tokens_per_chunk && !is_last {
-            return;
-        }
-        let mut bytes = Vec::new();
-        let frames = self.frames(id, &open.ask);
-        match open.fault {
-            Some(StreamFault::RoleOnly) => {}
-            Some(StreamFault::Empty) => frames.chunk(Says::EmptyText, None, None, &mut bytes),
-            _ => {
-                let says = Says::Words {
-                    count: open.unwritten,
-                    reasoning: open.tokens <= self.style.reasoning,
-                };
-                let with_all = is_last && self.style.usage == UsageIn::LastToken;
-                let usage = with_all || self.style.usage == UsageIn::EveryChunk;
-                let finish = with_all.then(|| open.finish_reason());
-                frames.chunk(says, finish, usage.then_some(counts), &mut bytes);
-            }
-        }
-        open.unwritten = 0;
-        open.unsent.append(&mut bytes);
-    }
-
-    fn finish(&self, id: u64, open: &mut Open, counts: Counts) {
-        let reason = open.finish_reason();
-        if !open.ask.stream {
-            let whole = self.frames(id, &open.ask).whole(counts, reason);
-            open.unsent.extend_from_slice(&whole);
-            return;
-        }
-        let mut bytes = Vec::new();
-        let frames = self.frames(id, &open.ask);
-        let in_last = self.style.usage == UsageIn::LastChunk;
-        if self.style.usage != UsageIn::LastToken {
-            frames.chunk(
-                Says::Nothing,
-                Some(reason),
-                in_last.then_some(counts),
-                &mut bytes,
-            );
-        }
-        let own = match self.style.usage {
-            UsageIn::OwnChunk => open.ask.include_usage,
-            UsageIn::EveryChunk => true,
-            UsageIn::Nowhere | UsageIn::LastChunk | UsageIn::LastToken => false,
-        };
-        if own {
-            frames.usage(counts, &mut bytes);
-        }
-        if self.style.done {
-            frames.event("[DONE]", &mut bytes);
-        }
-        bytes.extend_from_slice(END);
-        open.unsent.append(&mut bytes);
-    }
-
     /// Does what is wrong with the stream, where it is due.
     fn break_off(&self, state: &mut State, id: u64) {
         let Some(open) = state.streams.get_mut(&id) else {
             return;
         };
-        let Some(fault) = open.fault.clone() else {
+        let Some(then) = open.break_off(&self.style) else {
+            open.flush();
             return;
         };
-        if fault.after() != Some(open.tokens) {
-            return;
-        }
-        let mut bytes = Vec::new();
-        let frames = self.frames(id, &open.ask);
-        let then = match fault {
-            StreamFault::Garbage(_) => {
-                frames.event(r#"{"choices":[{"delta""#, &mut bytes);
-                open.unsent.append(&mut bytes);
-                return;
-            }
-            StreamFault::Error(_) => {
-                frames.event(r#"{"error":{"message":"scripted","code":500}}"#, &mut bytes);
-                bytes.extend_from_slice(END);
-                Some(Then::Keep)
-            }
-            StreamFault::Abort(_) => {
-                frames.chunk(Says::Nothing, Some("abort"), None, &mut bytes);
-                frames.event("[DONE]", &mut bytes);
-                bytes.extend_from_slice(END);
-                Some(Then::Keep)
-            }
-            StreamFault::EndEarly(_) => {
-                bytes.extend_from_slice(END);
-                Some(Then::Keep)
-            }
-            StreamFault::CutOff(_) => Some(Then::Close),
-            StreamFault::Hang(_) => None,
-            StreamFault::RoleOnly | StreamFault::Empty | StreamFault::Status(_) => return,
-        };
-        open.unsent.append(&mut bytes);
         state.log[open.place].end = StreamEnd::Fault;
         state.model.cancel(state.time.of(self.clock.now_ns()), id);
         if let Some(then) = then {
@@ -444,16 +290,6 @@ fn end(state: &mut State, id: u64, then: Then) {
     }
 }
 
-fn counts(style: &Style, open: &Open, log: &Stream) -> Counts {
-    let is_empty = matches!(open.fault, Some(StreamFault::RoleOnly | StreamFault::Empty));
-    Counts {
-        prompt: log.prompt_tokens,
-        cached: log.cached_tokens,
-        answer: if is_empty { 0 } else { open.tokens },
-        reasoning: open.tokens.min(style.reasoning),
-    }
-}
-
 fn next_ns(state: &mut State, now_ns: u64) -> Option<u64> {
     let next = state.model.next().map(|next| state.time.instant(next));
     let next = match state.time.stalled_until(now_ns) {
@@ -463,27 +299,5 @@ fn next_ns(state: &mut State, now_ns: u64) -> Option<u64> {
     match state.behind.is_empty() {
         true => next,
         false => Some(next.map_or(now_ns + RETRY_NS, |next| next.min(now_ns + RETRY_NS))),
-    }
-}
-
-impl Open {
-    fn finish_reason(&self) -> &'static str {
-        match self.output_tokens < self.ask.max_tokens {
-            true => "stop",
-            false => "length",
-        }
-    }
-
-    /// Writes what there is, as far as the socket takes it.
-    fn flush(&mut self) {
-        self.rest.append(&mut self.unsent);
-        while !self.rest.is_empty() {
-            match self.socket.try_write(&self.rest) {
-                Ok(written) => drop(self.rest.drain(..written)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                // Its connection will see it.
-                Err(_) => return self.rest.clear(),
-            }
-        }
     }
 }

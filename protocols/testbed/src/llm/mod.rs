@@ -2,14 +2,15 @@
 
 mod ask;
 mod connection;
-mod course;
 mod driver;
 mod frame;
 mod log;
 mod metrics;
 mod model;
+mod open;
 mod server;
 mod style;
+mod time;
 
 pub use log::{Stream, StreamEnd};
 pub use model::Script;

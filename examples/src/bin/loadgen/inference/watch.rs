@@ -20,6 +20,9 @@ const LOOK: Duration = Duration::from_millis(20);
 /// A cache that is so full has no room for the next.
 const FULL: f64 = 0.99;
 
+/// One of the things that a server tells.
+type Field = fn(&Observed) -> Option<f64>;
+
 /// What was seen in the last run.
 #[derive(Debug, Default)]
 pub(crate) struct Watch(Mutex<Vec<(Offset, Observed)>>);
@@ -103,10 +106,9 @@ impl Watch {
         let (Some(first), Some(last)) = (inside.first(), inside.last()) else {
             return Vec::new();
         };
-        let of =
-            |what: fn(&Observed) -> Option<f64>| inside.iter().filter_map(move |seen| what(seen));
+        let of = |what: Field| inside.iter().filter_map(move |seen| what(seen));
         let most = |what| of(what).reduce(f64::max);
-        let mean = |what: fn(&Observed) -> Option<f64>| {
+        let mean = |what: Field| {
             let count = of(what).count();
             (count > 0).then(|| of(what).sum::<f64>() / count as f64)
         };
@@ -126,7 +128,7 @@ impl Watch {
     /// The course of it, and what happened.
     pub(crate) fn tell(&self, mut report: Report) -> Report {
         let seen = self.seen();
-        let fields: [(&str, fn(&Observed) -> Option<f64>); 4] = [
+        let fields: [(&str, Field); 4] = [
             ("kv_cache_usage", |seen| seen.kv_cache_usage),
             ("running", |seen| seen.running),
             ("waiting", |seen| seen.waiting),
