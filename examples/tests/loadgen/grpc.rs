@@ -108,7 +108,8 @@ fn streams_are_loaded_and_their_messages_and_gaps_told() {
 }
 
 /// 200 calls a second of 100 ms each are 20 at once, and the server takes 10 on a connection. Call n of 600, one every
-/// 5 ms, gets its stream 50 ms later for each ten before it: 0 for the first, 2.95 s for the last, 1.475 s in the mean.
+/// 5 ms, gets its stream 50 ms later for each ten before it: 0 for the first, 2.95 s for the last, 1.475 s in the mean;
+/// later where the machine is busy and a turn takes more than 100 ms, which the server's log tells.
 #[test]
 fn the_wait_for_a_stream_stands_in_acquire_and_more_channels_end_it() {
     let server = GrpcServer::builder()
@@ -134,18 +135,39 @@ fn the_wait_for_a_stream_stands_in_acquire_and_more_channels_end_it() {
     let report = report(&one);
     assert_balances(&report);
     assert_eq!(report["arrivals"]["ok"], 600);
-    for (value, theory) in [("mean_ns", 1475.0), ("p50_ns", 1450.0), ("max_ns", 2950.0)] {
+    let mut arrived: Vec<_> = server.log().iter().map(|call| call.arrival).collect();
+    arrived.sort();
+    // First come, first served: the n-th to arrive at the server is call n.
+    let mut waits: Vec<f64> = (0_u32..)
+        .zip(&arrived)
+        .map(|(number, at)| {
+            let intended = arrived[0] + Duration::from_millis(5) * number;
+            at.saturating_duration_since(intended).as_secs_f64() * 1e3
+        })
+        .collect();
+    waits.sort_by(f64::total_cmp);
+    let mean = waits.iter().sum::<f64>() / 600.0;
+    for (value, logged, theory) in [
+        ("mean_ns", mean, 1475.0),
+        ("p50_ns", waits[299], 1450.0),
+        ("max_ns", waits[599], 2950.0),
+    ] {
+        assert!(logged > 0.99 * theory, "{value}: {logged}");
         let waited = of(&report, "acquire", value);
-        assert!((waited / theory - 1.0).abs() < 0.05, "{value}: {waited}");
-        let response = of(&report, "response", value);
         assert!(
-            (response / (theory + 100.0) - 1.0).abs() < 0.05,
-            "{value}: {response}"
+            (waited / logged - 1.0).abs() < 0.03,
+            "{value}: {waited} and {logged}"
         );
+        // Nobody was answered sooner than 100 ms later.
+        let response = of(&report, "response", value);
+        assert!(response > waited + 99.0, "{value}: {response} and {waited}");
     }
     // A tool that looks at the exchange alone sees a server that keeps its 100 ms.
     let naive = of(&report, "exchange", "p50_ns");
-    assert!((100.0..130.0).contains(&naive), "{naive}");
+    assert!(
+        naive >= 100.0 && naive < 0.2 * of(&report, "response", "p50_ns"),
+        "{naive}"
+    );
     assert_eq!(report["slo"]["verdict"], "fail");
     assert!(stderr(&one).contains("backlog"), "{}", stderr(&one));
     assert_eq!(server.in_flight_peak(), 10);
@@ -154,12 +176,9 @@ fn the_wait_for_a_stream_stands_in_acquire_and_more_channels_end_it() {
     assert_status(&three, 0);
     let report = crate::report(&three);
     assert_eq!(report["arrivals"]["ok"], 600);
-    let (waited, response) = (
-        of(&report, "acquire", "p99_ns"),
-        of(&report, "response", "p50_ns"),
-    );
-    assert!(waited < 20.0, "{waited}");
-    assert!((100.0..130.0).contains(&response), "{response}");
+    let waited = of(&report, "acquire", "mean_ns");
+    assert!(waited < 0.05 * mean, "{waited}");
+    assert!(server.in_flight_peak() > 10);
 }
 
 #[test]
@@ -254,7 +273,7 @@ fn the_same_seed_asks_the_same_whatever_the_number_of_threads() {
 }
 
 #[test]
-fn kinds_come_from_a_file_and_a_sweep_and_a_floor_run() {
+fn kinds_come_from_a_file_and_a_sweep_runs() {
     let server = plain();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("mixes/echo.toml");
     let flags = format!("--rate 200 --arrivals constant {SECOND} {BUSY} --json - --mix");
@@ -274,12 +293,13 @@ fn kinds_come_from_a_file_and_a_sweep_and_a_floor_run() {
         200 + 7 * of("stream")
     );
 
-    let flags = format!("--sweep 50,100 --floor {SECOND} {BUSY} --retest 0 --json -");
+    let flags = format!("--sweep 50,100 {SECOND} {BUSY} --retest 0 --json -");
     let output = load(&server, UNARY, r#"{"delayUs": 2000}"#, &flags);
     assert_status(&output, 0);
     let report = crate::report(&output);
     assert_eq!(report["sweep"]["points"].as_array().unwrap().len(), 2);
-    assert!(report["floor"]["s_ns"].as_f64() >= Some(2e6));
+    let least = report["latency"]["exchange"]["min_ns"].as_f64();
+    assert!(least >= Some(2e6), "{least:?}");
 }
 
 #[test]

@@ -14,7 +14,9 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use support::{MS, builder, client, load, server_stream, slow, streamed, unary, until};
+use support::{
+    MS, builder, client, load, of_each_kind, server_stream, slow, streamed, unary, until,
+};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tonic::Code;
@@ -87,33 +89,53 @@ async fn load_beyond_the_waiting_room_is_rejected() {
     );
 }
 
+/// Of each kind a call that takes 20 ms.
+fn slow_of_each_kind() -> [Request; 4] {
+    let many = EchoRequest {
+        count: 3,
+        gap_us: 5_000,
+        ..slow(10 * MS)
+    };
+    let twice = [slow(10 * MS), slow(10 * MS)];
+    [
+        unary(&slow(20 * MS)),
+        server_stream(&many),
+        streamed(
+            CallKind::ClientStreaming,
+            &[EchoRequest::default(), slow(20 * MS)],
+            Pace::AtOnce,
+        ),
+        streamed(CallKind::Bidirectional, &twice, Pace::InTurn),
+    ]
+}
+
 #[tokio::test]
-async fn a_goodbye_under_load_loses_no_call() {
-    let server = GrpcServer::builder().start().unwrap();
-    let grpc = client(&server).await;
-    let request = unary(&slow(20 * MS));
-    let outcomes = load(&grpc, &request, 100, 2 * MS, 50, || server.goaway()).await;
-    assert_eq!(outcomes["ok"], 100, "{outcomes:?}");
-    assert_eq!((server.accepted(), server.calls()), (2, 100));
+async fn a_goodbye_under_load_loses_no_call_of_any_kind() {
+    for request in slow_of_each_kind() {
+        let server = GrpcServer::builder().start().unwrap();
+        let grpc = client(&server).await;
+        let outcomes = load(&grpc, &request, 60, 2 * MS, 30, || server.goaway()).await;
+        assert_eq!(outcomes["ok"], 60, "{}: {outcomes:?}", request.kind());
+        assert_eq!((server.accepted(), server.calls()), (2, 60));
+        assert_eq!(server.cancelled(), 0);
+    }
 }
 
 #[tokio::test]
 async fn connections_that_break_off_take_their_calls_with_them_and_no_others() {
-    let server = GrpcServer::builder().start().unwrap();
-    let grpc = client(&server).await;
-    let request = unary(&slow(20 * MS));
-    let outcomes = load(&grpc, &request, 100, 2 * MS, 50, || {
+    for request in slow_of_each_kind() {
+        let server = GrpcServer::builder().start().unwrap();
+        let grpc = client(&server).await;
         // Those that are on their way now.
-        server.cut();
-    })
-    .await;
-    let lost: u64 = ["closed", "reset"]
-        .iter()
-        .filter_map(|class| outcomes.get(class))
-        .sum();
-    assert!(lost >= 1, "{outcomes:?}");
-    assert_eq!(outcomes["ok"] + lost, 100, "{outcomes:?}");
-    assert_eq!(server.accepted(), 2);
+        let outcomes = load(&grpc, &request, 60, 2 * MS, 30, || server.cut()).await;
+        let lost: u64 = ["closed", "reset"]
+            .iter()
+            .filter_map(|class| outcomes.get(class))
+            .sum();
+        assert!(lost >= 1, "{}: {outcomes:?}", request.kind());
+        assert_eq!(outcomes["ok"] + lost, 60, "{outcomes:?}");
+        assert_eq!(server.accepted(), 2);
+    }
 }
 
 #[tokio::test]
@@ -153,18 +175,20 @@ async fn a_restart_is_met_by_back_off_and_every_call_is_accounted() {
 
 #[tokio::test]
 async fn a_stalled_server_makes_calls_wait_and_loses_none() {
-    let server = GrpcServer::builder()
-        .service(Service::fixed(MS))
-        .workers(Workers::servers(8))
-        .start()
-        .unwrap();
-    let grpc = client(&server).await;
-    let request = unary(&EchoRequest::default());
-    let outcomes = load(&grpc, &request, 60, MS, 20, || server.stall_for(100 * MS)).await;
-    assert_eq!(outcomes["ok"], 60);
-    let held = server.log().into_iter();
-    let held = held.filter(|served| served.start > served.arrival + 50 * MS);
-    assert!(held.count() >= 1);
+    for request in of_each_kind(2) {
+        let server = GrpcServer::builder()
+            .service(Service::fixed(MS))
+            .workers(Workers::servers(8))
+            .start()
+            .unwrap();
+        let grpc = client(&server).await;
+        let stall = || server.stall_for(100 * MS);
+        let outcomes = load(&grpc, &request, 60, MS, 20, stall).await;
+        assert_eq!(outcomes["ok"], 60, "{}", request.kind());
+        let held = server.log().into_iter();
+        let held = held.filter(|served| served.start > served.arrival + 50 * MS);
+        assert!(held.count() >= 1);
+    }
 }
 
 /// What a scripted server does with the n-th stream of a connection, n from 0.
