@@ -230,3 +230,26 @@ fn a_problem_is_rehearsed_without_a_server() {
     assert!(report["rehearsal"].is_string());
     assert!(report["arrivals"]["ok"].as_u64().unwrap() > 100);
 }
+
+#[test]
+fn the_same_seed_asks_the_same_whatever_the_number_of_threads() {
+    let asked = |flags: &str| {
+        let server = scripted();
+        let flags = format!(
+            "--rate 50 --arrivals constant --input-tokens lognormal:mean=50,cv=1,max=500 --output-tokens uniform:lo=1,hi=9 \
+             {SECOND} {BUSY} --quiet {flags}"
+        );
+        assert_status(&load(&server, &flags), 0);
+        let mut asked: Vec<_> = server
+            .log()
+            .iter()
+            .map(|stream| (stream.prompt_tokens, stream.tokens.len()))
+            .collect();
+        asked.sort_unstable();
+        asked
+    };
+    let one = asked("--seed 5");
+    assert_eq!(one.len(), 50);
+    assert_eq!(one, asked("--seed 5 --threads 2"));
+    assert_ne!(one, asked("--seed 6"));
+}

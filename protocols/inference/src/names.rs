@@ -99,3 +99,23 @@ impl FromStr for MetricNames {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FORMULAS;
+
+    #[test]
+    fn every_name_of_another_tool_stands_for_a_metric_of_ours() {
+        for tool in ["vllm", "sglang", "aiperf", "guidellm"] {
+            let names: MetricNames = tool.parse().unwrap();
+            assert_eq!(names.to_string(), tool);
+            for (ours, theirs) in names.pairs() {
+                assert!(FORMULAS.iter().any(|(name, _)| name == ours), "{ours}");
+                let same = names.pairs().iter().filter(|(_, other)| other == theirs);
+                assert_eq!(same.count(), 1, "{theirs}");
+            }
+        }
+        assert!("llmperf".parse::<MetricNames>().is_err());
+    }
+}

@@ -65,9 +65,7 @@ impl InferenceLoad {
             arguments: arguments.clone(),
         };
         let client = load.client(load.connections(1)).map_err(Failure::usage)?;
-        load.prompting
-            .request(&client, 0, 0)
-            .map_err(Failure::usage)?;
+        load.prompting.request(&client, 0).map_err(Failure::usage)?;
         Ok(load)
     }
 
@@ -177,10 +175,10 @@ impl Protocol for InferenceLoad {
             Ok(prepared) => prepared.map_err(|error| self.blame(&error))?,
             Err(_) => return Err(self.unreachable(format!("no connection within {limit:?}"))),
         }
-        let run = self.run_of(shard);
+        let prompting = self.prompting.of_run(self.run_of(shard));
         Ok(move |ticket: Ticket| {
             let client = client.clone();
-            let request = self.prompting.request(&client, run, ticket.seq);
+            let request = prompting.request(&client, ticket.seq);
             async move { client.call(request?).await.map_err(CallError::from) }
         })
     }

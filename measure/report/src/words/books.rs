@@ -91,7 +91,9 @@ pub(crate) fn observations(report: &Report) -> Option<String> {
     let said = report.observations.iter().map(|(name, value)| {
         let shown = match name.ends_with("_rate") {
             true => percent(*value),
-            false => value.to_string(),
+            // Whole numbers are counts, and others not exact to the last digit.
+            false if value.fract() == 0.0 => value.to_string(),
+            false => format!("{value:.3}"),
         };
         format!("{} {shown}", name.replace('_', " "))
     });

@@ -3,7 +3,7 @@ use crate::fixture::{
 };
 use crate::golden::assert_golden;
 use openloop_experiment::Slo;
-use openloop_report::{ReadError, Report};
+use openloop_report::{ReadError, Report, TextStyle};
 use serde_json::{Value, json};
 
 fn json_of(report: &Report) -> String {
@@ -393,4 +393,39 @@ fn what_is_no_report_of_this_major_version_is_refused_by_name() {
     }
     assert!(matches!(refused("{}"), ReadError::NotAReport(_)));
     assert!(matches!(refused("p99: 3 ms"), ReadError::NotAReport(_)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_target_said_and_what_metrics_are_travel_with_the_report() {
+    let report = Report::new(&mixed().await)
+        .with_observation("prefix_hit_rate", 0.25)
+        .with_course(
+            "running",
+            [(0, 1.0), (1_000_000_000, f64::NAN), (2_000_000_000, 3.0)],
+        )
+        .with_course("nothing", [(0, f64::INFINITY)])
+        .with_event(3_000_000_000, "preemption")
+        .with_event(2_000_000_000, "kv_cache_exhausted")
+        .with_event(4_000_000_000, "preemption")
+        .with_formula("acquire", "dispatch - hand-over");
+    let value = value_of(&report);
+    assert_eq!(
+        value["courses"],
+        json!({"running": [[0, 1.0], [2_000_000_000, 3.0]]})
+    );
+    assert_eq!(
+        value["events"][0],
+        json!({"at_ns": 2_000_000_000, "what": "kv_cache_exhausted"})
+    );
+    assert_eq!(read(&value).unwrap(), report);
+    let mut text = Vec::new();
+    report.write_text(&mut text, &TextStyle::default()).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    for line in [
+        "preemption 2 times, first at 3.0 s",
+        "kv cache exhausted at 2.0 s",
+        "acquire = dispatch - hand-over",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
 }

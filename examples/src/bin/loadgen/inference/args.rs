@@ -82,7 +82,8 @@ pub(crate) struct InferenceArgs {
     #[arg(long, value_name = "HEADER", value_parser = header, help_heading = "Request")]
     pub(crate) header: Vec<(String, String)>,
 
-    /// What an answer must keep to be good, such as "ttft<=200ms,tpot<=25ms": the report then has goodput
+    /// What an answer must keep to be good, such as "ttft<=200ms,tpot<=25ms": the report then has goodput,
+    /// the share and the rate of those that do. (goodput>=N/s of --slo is of all that came whole)
     #[arg(long, value_name = "BOUNDS", help_heading = "Verdict")]
     pub(crate) goodput: Option<Goodput>,
 

@@ -6,7 +6,7 @@ use openloop_http::RequestError;
 use openloop_inference::{Inference, InferenceError, Request};
 use openloop_measurer::{Describe, Details, Verdict};
 use openloop_workload::numbered;
-use openloop_workload::prompts::{Cache, Conversations, Nonce, Prompt, Prompts, TracePrompts};
+use openloop_workload::prompts::{Cache, Conversations, Nonce, Prompts, TracePrompts};
 use openloop_workload::traces::Trace;
 
 /// Where prompts come from: number `seq` is the same whoever sends it.
@@ -71,33 +71,42 @@ impl Prompting {
         })
     }
 
-    /// Request number `seq` of run number `run`, from 0.
+    /// The same for run number `run` of this invocation, from 0: its prompts have nothing in common with those of another.
+    pub(crate) fn of_run(&self, run: u64) -> Self {
+        let nonce = numbered(self.nonce, run);
+        let (source, seed) = match &self.source {
+            Source::Single(prompts) => {
+                let prompts = prompts.clone().nonce(Nonce::Run(nonce));
+                (Source::Single(prompts), self.seed)
+            }
+            Source::Turns(turns) => {
+                let turns = turns.clone().nonce(Nonce::Run(nonce));
+                (Source::Turns(turns), self.seed)
+            }
+            // Its lengths are given, and all that the seed decides are contents.
+            Source::Trace(trace) => (Source::Trace(trace.clone()), numbered(self.seed, nonce)),
+        };
+        Prompting {
+            source,
+            seed,
+            nonce,
+        }
+    }
+
+    /// Request number `seq`.
     ///
     /// # Errors
     /// When there is no such request, or it cannot be sent.
-    pub(crate) fn request(
-        &self,
-        client: &Inference,
-        run: u64,
-        seq: u64,
-    ) -> Result<Request, CallError> {
-        let prompt = self.prompt(run, seq).ok_or(CallError::NoPrompt)?;
-        Ok(client.request(prompt)?)
-    }
-
-    fn prompt(&self, run: u64, seq: u64) -> Option<Prompt> {
-        let nonce = Nonce::Run(numbered(self.nonce, run));
-        match &self.source {
-            Source::Single(prompts) => Some(prompts.clone().nonce(nonce).prompt(self.seed, seq)),
+    pub(crate) fn request(&self, client: &Inference, seq: u64) -> Result<Request, CallError> {
+        let prompt = match &self.source {
+            Source::Single(prompts) => Some(prompts.prompt(self.seed, seq)),
             Source::Turns(turns) => {
                 let step = Step::of_seq(seq);
-                let turns = turns.clone().nonce(nonce);
                 turns.turn(self.seed, step.session(), step.index())
             }
-            Source::Trace(trace) => {
-                trace.prompt(numbered(self.seed, numbered(self.nonce, run)), seq)
-            }
-        }
+            Source::Trace(trace) => trace.prompt(self.seed, seq),
+        };
+        Ok(client.request(prompt.ok_or(CallError::NoPrompt)?)?)
     }
 
     /// In words, for people.
