@@ -273,7 +273,7 @@ fn the_same_seed_asks_the_same_whatever_the_number_of_threads() {
 }
 
 #[test]
-fn kinds_come_from_a_file_and_a_sweep_runs() {
+fn kinds_come_from_a_file_and_a_sweep_is_rehearsed() {
     let server = plain();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("mixes/echo.toml");
     let flags = format!("--rate 200 --arrivals constant {SECOND} {BUSY} --json - --mix");
@@ -292,14 +292,13 @@ fn kinds_come_from_a_file_and_a_sweep_runs() {
         report["counts"]["messages_received"],
         200 + 7 * of("stream")
     );
+    let sample = crate::run(&format!("sample mix {} --count 3", file.display()));
+    assert_status(&sample, 0);
+    assert!(stdout(&sample).contains("openloop.testbed.Echo/"));
 
-    let flags = format!("--sweep 50,100 {SECOND} {BUSY} --retest 0 --json -");
-    let output = load(&server, UNARY, r#"{"delayUs": 2000}"#, &flags);
-    assert_status(&output, 0);
-    let report = crate::report(&output);
-    assert_eq!(report["sweep"]["points"].as_array().unwrap().len(), 2);
-    let least = report["latency"]["exchange"]["min_ns"].as_f64();
-    assert!(least >= Some(2e6), "{least:?}");
+    let flags = "--sweep 200,500,800,1200 --rehearse --quiet --json -";
+    let report = crate::report(&load(&server, UNARY, "{}", flags));
+    assert_eq!(report["sweep"]["points"].as_array().unwrap().len(), 4);
 }
 
 #[test]

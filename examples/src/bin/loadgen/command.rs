@@ -146,12 +146,16 @@ mod tests {
             "--body",
             "secret",
             "--body=secret=1",
+            "--metadata",
+            "authorization: secret",
+            "--data",
+            "secret",
             "--quiet",
         ];
         let shown = shown_of(&words);
         assert_eq!(
             shown,
-            "loadgen --header 'authorization: ***' '--header=cookie: ***' --body '***' '--body=***' --quiet"
+            "loadgen --header 'authorization: ***' '--header=cookie: ***' --body '***' '--body=***' --metadata 'authorization: ***' --data '***' --quiet"
         );
     }
 }

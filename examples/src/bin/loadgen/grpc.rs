@@ -5,7 +5,7 @@ mod calls;
 mod mix;
 
 pub(crate) use args::GrpcArgs;
-pub(crate) use mix::GrpcMix;
+pub(crate) use mix::{GrpcMix, read as read_mix};
 
 use crate::arrivals::Replay;
 use crate::command::without_password;

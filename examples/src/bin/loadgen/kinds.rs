@@ -200,7 +200,7 @@ pub(crate) fn check_order<'a>(
 }
 
 /// Whether the kinds in `file` have this setting: it tells for which protocol they are.
-#[cfg(feature = "redis")]
+#[cfg(any(feature = "grpc", feature = "redis"))]
 pub(crate) fn have(file: &Path, setting: &str) -> bool {
     let table = std::fs::read_to_string(file)
         .ok()

@@ -139,7 +139,7 @@ impl GrpcArgs {
 
     /// The kinds of request, if there are several; `trace` has a row for each request.
     pub(crate) fn mix(&self, trace: Option<&Trace>) -> Result<Option<GrpcMix>, String> {
-        let read = |file| super::mix::read(file, trace);
+        let read = |file| super::read_mix(file, trace);
         self.mix.as_deref().map(read).transpose()
     }
 

@@ -53,7 +53,7 @@ impl GrpcMix {
     /// The methods of all kinds, in order.
     pub(crate) fn methods(&self) -> impl Iterator<Item = &str> {
         let kinds = self.mix().kinds().iter();
-        kinds.map(|kind| kind.payload().method.as_str())
+        kinds.map(|kind| kind.payload().method())
     }
 }
 
@@ -68,6 +68,11 @@ impl GrpcKind {
         kinds::check_places(&kind.fields, "data", &kind.data, |_| None)?;
         kinds::check_unused(&kind.fields, [&kind.data], "the data")?;
         Ok(kind)
+    }
+
+    /// The method that is called.
+    pub(crate) fn method(&self) -> &str {
+        &self.method
     }
 
     /// Whether all requests of the kind are the same.

@@ -4,7 +4,7 @@ use super::ShowArgs;
 use super::sheet::{Drawn, Figure, Rows, Section, Sheet};
 use crate::arrivals;
 use crate::http::HttpKind;
-#[cfg(feature = "redis")]
+#[cfg(any(feature = "grpc", feature = "redis"))]
 use crate::kinds;
 use crate::kinds::Kinds;
 use openloop_workload::named;
@@ -20,6 +20,13 @@ pub(super) fn sheet(file: &Path, trace: Option<&Path>, show: &ShowArgs) -> Resul
         let kinds = crate::redis::read_mix(file, trace)?;
         return of(&kinds, trace, show, vec!["command"], |kind, seq| {
             Ok(vec![kind.words(show.seed, seq).into()])
+        });
+    }
+    #[cfg(feature = "grpc")]
+    if kinds::have(file, "method") && !kinds::have(file, "url") {
+        let kinds = crate::grpc::read_mix(file, trace)?;
+        return of(&kinds, trace, show, vec!["method", "data"], |kind, seq| {
+            Ok(vec![kind.method().into(), kind.data(show.seed, seq).into()])
         });
     }
     let kinds = crate::http::read_mix(file, &[], trace)?;
