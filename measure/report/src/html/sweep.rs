@@ -14,6 +14,9 @@ use openloop_capacity::{MMc, Queue};
 /// Points of the fitted curve.
 const FINE: u32 = 120;
 
+/// More servers than any fit has: the law takes a step for each.
+const SERVERS: u32 = 100_000;
+
 pub(super) fn section(report: &Report) -> Option<Section> {
     let sweep = report.sweep.as_ref()?;
     let body = html! {
@@ -158,7 +161,8 @@ fn intervals(sweep: &Sweep, name: &str, style: &'static str, of: Of) -> Band {
 /// The mean response of the fitted M/M/c, as far as it lies in the picture.
 fn fitted(sweep: &Sweep, x: &XAxis, most: f64) -> Option<Line> {
     let fit = sweep.fits.mmc.as_ref()?;
-    let (Ok(servers), Scale::Linear(_, end)) = (u32::try_from(fit.servers), x.scale) else {
+    let servers = u32::try_from(fit.servers).ok().filter(|c| *c <= SERVERS)?;
+    let Scale::Linear(_, end) = x.scale else {
         return None;
     };
     let at = |step: u32| {
