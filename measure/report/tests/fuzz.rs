@@ -185,7 +185,8 @@ fn logs() {
         }
         let is_data = |line: &&[u8]| match std::str::from_utf8(line) {
             Ok(line) => !line.trim().is_empty() && !line.trim().starts_with(['#', '"']),
-            Err(_) => true,
+            // What is no text is an error unless it is a comment.
+            Err(_) => !matches!(line.trim_ascii().first(), Some(b'#' | b'"')),
         };
         // Every line with data is an interval or an error; a comment that is damaged may be one as well.
         let lines = bytes.split(|byte| *byte == b'\n').filter(is_data).count();
