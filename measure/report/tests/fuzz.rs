@@ -6,11 +6,16 @@
     reason = "a test fails by a panic, and says what it did"
 )]
 
+#[path = "suite/simulated.rs"]
+#[allow(dead_code, reason = "others use the rest")]
+mod simulated;
+
 use openloop_report::hlog::{LogReader, LogSummary};
 use openloop_report::{Comparison, Report, TextStyle};
 use openloop_workload::traces::{Format, Trace};
 use openloop_workload::values::Empirical;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -107,6 +112,13 @@ fn worked() -> Duration {
     ns.map_or_else(|| START.elapsed(), Duration::from_nanos)
 }
 
+/// Keeps an input, to be looked at.
+fn keep(why: &str, name: &str, bytes: &[u8]) {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{why}-{name}"));
+    std::fs::write(&path, bytes).unwrap();
+    println!("{name}: {why}: {}", path.display());
+}
+
 /// Damages `seeds` and gives them to `read`, for as long as is asked for.
 fn fuzz(name: &str, seeds: &[Vec<u8>], mut read: impl FnMut(&[u8])) {
     let seconds = std::env::var("OPENLOOP_FUZZ_SECONDS")
@@ -127,12 +139,14 @@ fn fuzz(name: &str, seeds: &[Vec<u8>], mut read: impl FnMut(&[u8])) {
         let other = &seeds[chance.below(seeds.len())];
         let bytes = damaged(seed, other, &mut chance);
         let begun = worked();
-        read(&bytes);
+        let result = catch_unwind(AssertUnwindSafe(|| read(&bytes)));
         let took = worked().saturating_sub(begun);
+        if let Err(panic) = result {
+            keep("failed", name, &bytes);
+            resume_unwind(panic);
+        }
         if took > slowest && took > Duration::from_millis(500) {
-            // To be looked at.
-            let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-            std::fs::write(folder.join(format!("slow-{name}")), &bytes).unwrap();
+            keep("slow", name, &bytes);
         }
         slowest = slowest.max(took);
         tried += 1;
@@ -169,9 +183,10 @@ fn logs() {
                 let _ = summary.add(&interval);
             }
         }
-        let is_data = |line: &&[u8]| {
-            let line = line.trim_ascii();
-            !line.is_empty() && !matches!(line.first(), Some(b'#' | b'"'))
+        let is_data = |line: &&[u8]| match std::str::from_utf8(line) {
+            Ok(line) => !line.trim().is_empty() && !line.trim().starts_with(['#', '"']),
+            // What is no text is an error unless it is a comment.
+            Err(_) => !matches!(line.trim_ascii().first(), Some(b'#' | b'"')),
         };
         // Every line with data is an interval or an error; a comment that is damaged may be one as well.
         let lines = bytes.split(|byte| *byte == b'\n').filter(is_data).count();
@@ -207,9 +222,34 @@ fn use_up(report: &Report) {
     assert_eq!(&Report::read_json(json.as_slice()).unwrap(), report);
 }
 
+/// A report that has all that is more than one run.
+fn experiment() -> Vec<u8> {
+    let clock = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build();
+    let mut report = clock.unwrap().block_on(async {
+        let mut report = simulated::swept().await;
+        report.replicas = simulated::replicated().await.replicas;
+        report.resilience = simulated::overloaded().await.resilience;
+        report
+    });
+    // What is fuzzed elsewhere leaves more room for the rest.
+    report.timeline.truncate(5);
+    report.latency.service = None;
+    report.latency.exchange = None;
+    report.latency.response_ok = None;
+    let mut json = Vec::new();
+    report.write_json(&mut json).unwrap();
+    json
+}
+
 #[test]
 fn json_reports() {
-    let seeds = [data("golden/mixed.json"), data("golden/windows.json")];
+    let seeds = [
+        data("golden/mixed.json"),
+        data("golden/windows.json"),
+        experiment(),
+    ];
     fuzz("json", &seeds, |bytes| {
         if let Ok(report) = Report::read_json(bytes) {
             use_up(&report);

@@ -3,6 +3,7 @@
 mod archive;
 mod chart;
 mod compare;
+mod curve;
 mod floor;
 mod inference;
 mod kinds;

@@ -111,7 +111,8 @@ fn chart(report: &Report, resilience: &Resilience) -> Markup {
     let mut panels = vec![rates];
     panels.extend(timeline::errors(&points, &shades));
     panels.push(accepted(resilience, &shades));
-    let data = timeline::table(&points, &x, None);
+    let note = "The percentiles of an interval are of all its arrivals, those turned away among them; the stages above have those of the accepted.";
+    let data = timeline::table(&points, &x, Some(note.to_owned()));
     figure("Past the limit and back", &x, &panels, &data)
 }
 

@@ -1,18 +1,13 @@
 //! The curve of a sweep: how long requests take at each rate, and where that bends.
 
 use super::Section;
-use super::chart::{
-    Band, DataTable, Line, Marks, Panel, Point, Row, Rule, Scale, XAxis, YAxis, axis_rate, figure,
-};
+use super::chart::{DataTable, Row, XAxis, axis_rate, figure};
+use super::curve::{errors, responses, throughputs};
 use super::service;
 use crate::Report;
-use crate::schema::{Capacity, Estimate, Level, Step, Sweep};
+use crate::schema::{Capacity, Estimate, Step, Sweep};
 use crate::words::units::{Ns, length, percent, rate};
 use maud::{Markup, html};
-use openloop_capacity::{MMc, Queue};
-
-/// Points of the fitted curve.
-const FINE: u32 = 120;
 
 pub(super) fn section(report: &Report) -> Option<Section> {
     let sweep = report.sweep.as_ref()?;
@@ -36,7 +31,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
 }
 
 /// The edges that were looked for, and what is known of each.
-fn edges(sweep: &Sweep) -> Vec<(String, &'static str, &Capacity)> {
+pub(super) fn edges(sweep: &Sweep) -> Vec<(String, &'static str, &Capacity)> {
     let mut edges = Vec::new();
     if let (Some(sought), Some(found)) = (&sweep.sought, &sweep.found) {
         edges.push((format!("within {sought}"), "capacity", found));
@@ -90,195 +85,6 @@ fn chart(report: &Report, sweep: &Sweep) -> Markup {
     let mut panels = vec![responses(report, sweep, &x), throughputs(sweep)];
     panels.extend(errors(sweep));
     figure("Response by rate", &x, &panels, &table(sweep, &x))
-}
-
-fn responses(report: &Report, sweep: &Sweep, x: &XAxis) -> Panel<'static> {
-    let measured: [(&str, &str, Of); 2] = [
-        ("p99", "c2", |step| step.p99.as_ref()),
-        ("mean", "c1", |step| step.mean.as_ref()),
-    ];
-    let mut lines: Vec<Line> = measured
-        .iter()
-        .map(|(name, style, of)| line(sweep, name, style, *of))
-        .collect();
-    let bands: Vec<Band> = measured
-        .iter()
-        .map(|(name, style, of)| intervals(sweep, name, style, *of))
-        .filter(|band| !band.points.is_empty())
-        .collect();
-    let ends = bands.iter().flat_map(|band| &band.points);
-    let most = lines
-        .iter()
-        .flat_map(|line| &line.points)
-        .filter_map(|point| point.y)
-        .chain(ends.map(|(_, _, high)| *high))
-        .fold(0.0, f64::max);
-    lines.extend(fitted(sweep, x, most));
-    lines.extend(floors(report, x));
-    let values = lines.iter().flat_map(|line| &line.points);
-    let least = values.filter_map(|point| point.y).fold(most, f64::min);
-    let y = YAxis::Nanoseconds(Scale::of_durations(least, most));
-    Panel {
-        height: 1.3,
-        bands,
-        rules: rules(sweep, x),
-        ..Panel::new("Response", y, lines)
-    }
-}
-
-type Of = fn(&Step) -> Option<&Estimate>;
-
-fn line(sweep: &Sweep, name: &str, style: &'static str, of: Of) -> Line {
-    let point = |step: &Step| Point {
-        x: step.asked_rate,
-        y: of(step).map(|estimate| estimate.ns),
-        at_least: of(step).is_some_and(|estimate| estimate.at_least),
-    };
-    Line {
-        name: name.to_owned(),
-        style,
-        points: sweep.points.iter().map(point).collect(),
-        marks: Marks::Points,
-    }
-}
-
-fn intervals(sweep: &Sweep, name: &str, style: &'static str, of: Of) -> Band {
-    let points = sweep.points.iter().filter_map(|step| {
-        let [low, high] = of(step)?.interval?;
-        Some((step.asked_rate, low, high))
-    });
-    Band {
-        name: format!("95 % of the {name}"),
-        style,
-        reach: None,
-        points: points.collect(),
-    }
-}
-
-/// The mean response of the fitted M/M/c, as far as it lies in the picture.
-fn fitted(sweep: &Sweep, x: &XAxis, most: f64) -> Option<Line> {
-    let fit = sweep.fits.mmc.as_ref()?;
-    let (Ok(servers), Scale::Linear(_, end)) = (u32::try_from(fit.servers), x.scale) else {
-        return None;
-    };
-    let at = |step: u32| {
-        let rate = end * f64::from(step) / f64::from(FINE);
-        let law = MMc::new(rate, fit.service_ns / 1e9, servers).ok()?;
-        let ns = law.mean_response() * 1e9;
-        (ns <= most).then_some(Point {
-            x: rate,
-            y: Some(ns),
-            at_least: false,
-        })
-    };
-    let points: Vec<Point> = (0..=FINE).map_while(at).collect();
-    (points.len() > 1).then(|| Line {
-        name: format!("mean of M/M/{}, a {} fit", fit.servers, fit.goodness),
-        style: "c3",
-        points,
-        marks: Marks::No,
-    })
-}
-
-/// What an idle service takes: its 99th percentile and its mean.
-fn floors(report: &Report, x: &XAxis) -> Vec<Line> {
-    let Scale::Linear(start, end) = x.scale else {
-        return Vec::new();
-    };
-    let floor = report.floor.as_ref();
-    let is_whole = |level: &&Level| level.metric == "response" && level.kind.is_none();
-    let Some(level) = floor.and_then(|floor| floor.levels.iter().find(is_whole)) else {
-        return Vec::new();
-    };
-    [
-        ("floor, p99", "f2", level.p99_ns),
-        ("floor, mean", "f1", level.mean_ns),
-    ]
-    .into_iter()
-    .map(|(name, style, ns)| Line {
-        name: format!("{name} {}", Ns(ns)),
-        style,
-        points: [start, end]
-            .map(|x| Point {
-                x,
-                y: Some(ns),
-                at_least: false,
-            })
-            .into(),
-        marks: Marks::No,
-    })
-    .collect()
-}
-
-/// The edges that have a rate; those at one rate have one name.
-fn rules(sweep: &Sweep, x: &XAxis) -> Vec<Rule> {
-    let mut rules: Vec<(f64, String, String)> = Vec::new();
-    for (_, name, capacity) in edges(sweep) {
-        let Some(at) = capacity.rate else { continue };
-        let text = short(capacity);
-        match rules.iter_mut().find(|(_, known, _)| *known == text) {
-            Some((_, _, names)) => *names = format!("{names}, {name}"),
-            None => rules.push((at, text, name.to_owned())),
-        }
-    }
-    let rule = |(at, text, names)| Rule {
-        place: x.scale.place(at),
-        name: format!("{names} {text}"),
-    };
-    rules.into_iter().map(rule).collect()
-}
-
-fn throughputs(sweep: &Sweep) -> Panel<'static> {
-    let line = |name: &str, style, marks, of: fn(&Step) -> Option<f64>| Line {
-        name: name.to_owned(),
-        style,
-        points: sweep
-            .points
-            .iter()
-            .map(|step| Point {
-                x: step.asked_rate,
-                y: of(step),
-                at_least: false,
-            })
-            .collect(),
-        marks,
-    };
-    let lines = vec![
-        line("asked", "c0", Marks::No, |step| Some(step.asked_rate)),
-        line("served", "c1", Marks::Points, |step| step.achieved_rate),
-    ];
-    let values = lines.iter().flat_map(|line| &line.points);
-    let most = values.filter_map(|point| point.y).fold(0.0, f64::max);
-    Panel {
-        height: 0.75,
-        ..Panel::new(
-            "Served, per second",
-            YAxis::Count(Scale::from_zero(most)),
-            lines,
-        )
-    }
-}
-
-/// The share that was not served; `None` where all was.
-fn errors(sweep: &Sweep) -> Option<Panel<'static>> {
-    let shares = || sweep.points.iter().filter_map(|step| step.errors);
-    let most = shares().fold(0.0, f64::max);
-    let points = sweep.points.iter().map(|step| Point {
-        x: step.asked_rate,
-        y: step.errors,
-        at_least: false,
-    });
-    let line = Line {
-        name: "not served".to_owned(),
-        style: "c4",
-        points: points.collect(),
-        marks: Marks::Points,
-    };
-    let y = YAxis::Share(Scale::from_zero(most));
-    (most > 0.0).then(|| Panel {
-        height: 0.5,
-        ..Panel::new("Share of arrivals that were not served", y, vec![line])
-    })
 }
 
 fn table(sweep: &Sweep, x: &XAxis) -> DataTable {

@@ -2,7 +2,7 @@
 
 use super::page::{class, sign};
 use crate::Report;
-use crate::schema::{Capacity, Finding};
+use crate::schema::Capacity;
 use crate::words::latency::{cell, interval, naive};
 use crate::words::units::{count, percent, rate};
 use crate::words::verdict::{limits, load, other_reasons, rehearsal, reservations, tone_of};
@@ -59,12 +59,7 @@ fn objective(report: &Report) -> Markup {
         @if let Some(resilience) = &report.resilience {
             ul.findings {
                 @for claim in claims {
-                    @let tone = match claim.verdict.as_str() {
-                        _ if !report.validity.valid => Tone::Plain,
-                        "pass" => Tone::Good,
-                        "inconclusive" => Tone::Doubtful,
-                        _ => Tone::Bad,
-                    };
+                    @let tone = tone_of(report, &claim.verdict);
                     li class=(class(tone)) {
                         span.sign aria-hidden="true" { (sign(tone)) }
                         b { (claim.verdict) }
@@ -79,7 +74,7 @@ fn objective(report: &Report) -> Markup {
         @if report.slo.is_some() {
             ul.findings {
                 @for finding in findings {
-                    @let tone = tone(report, finding);
+                    @let tone = tone_of(report, &finding.verdict);
                     li class=(class(tone)) {
                         span.sign aria-hidden="true" { (sign(tone)) }
                         b { (finding.verdict) }
@@ -91,14 +86,6 @@ fn objective(report: &Report) -> Markup {
                 }
             }
         }
-    }
-}
-
-/// What holds of an invalid run is no good news.
-fn tone(report: &Report, finding: &Finding) -> Tone {
-    match report.validity.valid {
-        true => tone_of(finding),
-        false => Tone::Plain,
     }
 }
 

@@ -5,6 +5,7 @@ use crate::Report;
 use crate::schema::Estimate;
 use crate::words::Tone;
 use crate::words::units::{Ns, percent, rate};
+use crate::words::verdict::tone_of;
 use std::io;
 
 /// Replicas, an overload, a sweep, a plan: as far as there is any.
@@ -21,11 +22,7 @@ fn overload(report: &Report, to: &mut impl io::Write) -> io::Result<()> {
     };
     writeln!(to, "\n| | past the limit and back | |\n| --- | --- | --- |")?;
     for claim in &resilience.claims {
-        let tone = match claim.verdict.as_str() {
-            "pass" => Tone::Good,
-            "inconclusive" => Tone::Doubtful,
-            _ => Tone::Bad,
-        };
+        let tone = tone_of(report, &claim.verdict);
         let cells = [
             format!("{} {}", sign(tone), escaped(&claim.verdict)),
             escaped(&claim.claim),

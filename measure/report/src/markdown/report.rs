@@ -64,8 +64,9 @@ impl Report {
         };
         writeln!(to, "\n| | objective | |\n| --- | --- | --- |")?;
         for finding in &slo.findings {
+            let tone = tone_of(self, &finding.verdict);
             let cells = [
-                format!("{} {}", sign(tone_of(finding)), escaped(&finding.verdict)),
+                format!("{} {}", sign(tone), escaped(&finding.verdict)),
                 escaped(&finding.bound),
                 escaped(&finding.why),
             ];

@@ -5,6 +5,7 @@ use super::table::Table;
 use crate::Report;
 use crate::schema::{Capacity, Diagnosis, Estimate, Level, Step, Sweep, Variation};
 use crate::words::units::{Ns, length, percent, rate};
+use crate::words::verdict::tone_of;
 use crate::words::{self, Tone};
 use std::io;
 
@@ -264,11 +265,7 @@ fn resilience<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<(
     page.blank()?;
     let mut label = "overload";
     for claim in &resilience.claims {
-        let tone = match claim.verdict.as_str() {
-            "pass" => Tone::Good,
-            "inconclusive" => Tone::Doubtful,
-            _ => Tone::Bad,
-        };
+        let tone = tone_of(report, &claim.verdict);
         let text = format!("{}: {}", claim.claim, claim.found);
         page.item(label, (&claim.verdict, tone), &text)?;
         label = "";

@@ -43,7 +43,11 @@ pub(super) fn objective<W: io::Write>(report: &Report, page: &mut Page<W>) -> io
         let label = if index == 0 { "objective" } else { "" };
         let word = format!("{:<widest$}", finding.verdict);
         let text = format!("{}: {}", finding.bound, finding.why);
-        page.item(label, (&word, verdict::tone_of(finding)), &text)?;
+        page.item(
+            label,
+            (&word, verdict::tone_of(report, &finding.verdict)),
+            &text,
+        )?;
         if let Some(basis) = &finding.basis {
             page.entry("", Tone::Faint, &format!("limit: {basis}"))?;
         }

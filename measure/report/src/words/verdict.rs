@@ -3,7 +3,7 @@
 use super::Tone;
 use super::units::{count, length, rate};
 use crate::Report;
-use crate::schema::{Finding, Sessions};
+use crate::schema::Sessions;
 
 /// The verdict in a word, how it is meant, and what it means.
 pub(crate) fn verdict(report: &Report) -> (&'static str, Tone, &'static str) {
@@ -86,9 +86,10 @@ pub(crate) fn rehearsal(report: &Report) -> Option<String> {
     ))
 }
 
-/// How the verdict on one bound is meant.
-pub(crate) fn tone_of(finding: &Finding) -> Tone {
-    match finding.verdict.as_str() {
+/// How the verdict on one bound or claim is meant. What holds of an invalid run is no good news, and no bad news either.
+pub(crate) fn tone_of(report: &Report, verdict: &str) -> Tone {
+    match verdict {
+        _ if !report.validity.valid => Tone::Plain,
         "pass" => Tone::Good,
         "inconclusive" => Tone::Doubtful,
         _ => Tone::Bad,

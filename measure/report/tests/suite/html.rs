@@ -147,6 +147,10 @@ async fn an_invalid_run_looks_invalid_at_first_glance() {
     report.validity.checks[0].pass = false;
     let invalid = page(&report);
     assert!(invalid.contains("<body class=\"invalid\">") && invalid.contains(">INVALID<"));
+    let mut markdown = Vec::new();
+    report.write_markdown(&mut markdown).unwrap();
+    let markdown = String::from_utf8(markdown).unwrap();
+    assert!(markdown.starts_with("### ❌ INVALID") && !markdown.contains("✅"));
     // Its objective is kept, and that is no good news.
     assert!(!invalid.contains(
         "<li class=\"good\"><span class=\"sign\" aria-hidden=\"true\">✓</span><b>pass</b>"
