@@ -162,3 +162,15 @@ fn what_a_problem_says_of_the_environment_is_held_against_what_is_found() {
         "{remarks:?}"
     );
 }
+
+#[test]
+fn an_objective_in_multiples_of_a_floor_that_is_not_measured_is_refused_and_not_dropped() {
+    let problem =
+        file("load.rate = 950\nfloor.trials = 0\nslo.bounds = [\"p99<=1.1S\", \"errors<=0.1%\"]\n");
+    let output = loadgen(
+        URL,
+        &format!("--problem {} --rehearse --keys uniform:9", problem.path()),
+    );
+    assert_status(&output, 2);
+    assert!(stderr(&output).contains("floor.expected"), "{output:?}");
+}

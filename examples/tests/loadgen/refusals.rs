@@ -165,3 +165,31 @@ fn a_soft_limit_is_raised_where_it_may_be() {
         .unwrap();
     assert_status(&output, 0);
 }
+
+#[test]
+fn what_several_runs_cannot_be_is_refused_before_the_first() {
+    let server = server().start().unwrap();
+    for (flags, said) in [
+        ("--rate 10 --sweep find --resolution 7", "0.001 to 0.5"),
+        ("--rate 10 --sweep find --up-to 5", "higher end"),
+        ("--rate 10 --sweep find --replicas 4", "4 replicas"),
+        ("--sweep 10,20 --replicas 2", "2 replicas"),
+        ("--sweep 10,20 --up-to 50", "--up-to"),
+        ("--sweep 10,20 --slo achieved>=5/s", "achieved"),
+        ("--rate 10 --floor --replicas 2", "2 replicas"),
+        ("--rate 10 --retest 1", "--replicas"),
+        ("--rate 100 --floor --overload 50", "higher rate"),
+        ("--rate 10 --slo p99[search]<=5ms", "search"),
+        ("--rate 10 --slo p100<=5ms", "p100"),
+        ("--rate 10 --slo throughput<=5ms", "throughput"),
+    ] {
+        let output = loadgen(&server.url("/"), flags);
+        assert_status(&output, 2);
+        assert!(
+            stderr(&output).contains(said),
+            "{flags}: {}",
+            stderr(&output)
+        );
+    }
+    assert_eq!(server.served(), 0);
+}

@@ -21,7 +21,7 @@ pub(crate) struct CapacityArgs {
 
 const HELP: &str = "\
 Queues answer with utilisation, probabilities of waiting and of being turned away, means, and quantiles of the response,
-null where no formula gives them; times in nanoseconds. Sizes answer with their formulas and what went into them.
+null where no formula gives them or nanoseconds cannot count them; times in nanoseconds. Sizes answer with their formulas and what went into them.
   loadgen capacity mmc --rate 75 --service 100ms --servers 10
   loadgen capacity mmck --rate 1000 --service 50ms --servers 32 --waiting 32
   loadgen capacity mg1 --rate 200 --service 2.9ms --cv 1.97

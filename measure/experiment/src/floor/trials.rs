@@ -28,7 +28,8 @@ const NOT_OF_FLOOR: [&str; 1] = ["outbound_error"];
 /// adds is not the service's floor.
 ///
 /// The time it takes: a request and its think time are 25 S, so 5 trials of 200 requests take 25 s for an S of 1 ms,
-/// and 5 trials of a minute at most for an S of 12 ms and more.
+/// and 5 trials of a minute or so for an S from 12 ms to 160 ms. A trial has 10 requests at least, and 5 before them: for
+/// an S of 2 s it takes 12 minutes, so state such a floor rather than measure it.
 #[derive(Clone, Debug)]
 #[must_use = "the floor is measured by measure()"]
 pub struct FloorTrials {

@@ -140,6 +140,8 @@ fn answer(
 ) -> Result<Answer, Failure> {
     let queue = queue.map_err(Failure::usage)?;
     let quantile = |q| match queue.response_quantile(q) {
+        // Longer than nanoseconds can count: 585 years.
+        Ok(response) if response * 1e9 >= u64::MAX as f64 => Ok(None),
         Ok(response) => Ok(Some(nanoseconds(response))),
         Err(CapacityError::NoClosedForm { .. }) => Ok(None),
         Err(error) => Err(Failure::usage(error)),
