@@ -45,7 +45,7 @@ fn main() -> Result<()> {
     let mut broken = Vec::new();
     for (connections, at_once) in SHAPES {
         println!(
-            "{:>5}  {:<8} {:>11} {:>9} {:>5}   {connections} connections, {at_once} calls on each",
+            "{:>5}  {:<8} {:>11} {:>9} {:>5}   connections: {connections}, calls on each: {at_once}",
             "round", "", "calls/s", "CPU s/M", "load"
         );
         let (mut rates, mut cpus) = (Vec::new(), Vec::new());
