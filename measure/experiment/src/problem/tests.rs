@@ -126,7 +126,7 @@ fn what_is_wrong_is_named_with_its_line() {
         ),
         (
             "[load]\nrate = 1\ntimeout_from = 'dispatch'",
-            &["load.timeout_from", "load.timeout as"],
+            &["load.timeout_from", "without load.timeout"],
         ),
     ] {
         let why = refused(text);
