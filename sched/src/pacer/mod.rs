@@ -257,7 +257,8 @@ impl<I> Pacer<I> {
     /// Where it is [`Precision::Spin`], yields until `until` instead of sleeping; an earlier instant takes that back.
     ///
     /// For as long as an answer is awaited. On an idle core the kernel hands it over some 50 µs after it has come,
-    /// which is then part of its latency; a runtime that never sleeps picks it up at once. What it costs is in
+    /// which is then part of its latency; a runtime that never sleeps picks it up at once. Between looks the core is
+    /// offered to other threads, so that a service on the same host is not kept from answering. What it costs is in
     /// [`spun`](Pacer::spun).
     pub fn stay_awake(&mut self, until: Offset) {
         self.awake_until = signed(u128::from(until.as_nanos()));
@@ -343,6 +344,11 @@ impl<I: Iterator<Item = Ticket>> Stream for Pacer<I> {
             if pacer.is_awake(now) {
                 // It does not wait for the alarm, so that one says nothing about the timer's lateness.
                 pacer.waiting = None;
+                if now < intended - pacer.window.nanos() {
+                    // A service on this host may have been woken on this very core: it goes first, or the answer
+                    // would wait for those who wait for it.
+                    std::thread::yield_now();
+                }
             } else if pacer.waiting.is_none() {
                 let wake = intended - pacer.window.nanos();
                 pacer.waiting = Some(wake).filter(|wake| now < *wake);
