@@ -311,14 +311,9 @@ fn check(base: &PlanBuilder, load: &LoadArgs) -> Result<(), Failure> {
     {
         return refuse("--up-to and --resolution are for --sweep find: leave them out of a list");
     }
-    if let (Some(above), Some(below)) = (experiment.overload, load.schedule.rate)
-        && above <= below
-    {
-        return Err(Failure::Usage(format!(
-            "an overload of {}/s is none after {}/s: give --overload a higher rate than --rate",
-            above.as_per_second(),
-            below.as_per_second()
-        )));
+    if let (Some(above), Some(below)) = (experiment.overload, load.schedule.rate) {
+        let overload = Overload::new(below, above, Duration::ZERO);
+        overload.check().map_err(no_result)?;
     }
     Ok(())
 }

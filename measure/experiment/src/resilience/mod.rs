@@ -78,6 +78,21 @@ impl Overload {
         Overload { below, above, part }
     }
 
+    /// Checks the rates, as [`run`](Overload::run) does before anything else.
+    ///
+    /// # Errors
+    /// When `above` is not above `below`.
+    pub fn check(&self) -> Result<(), ProtocolError> {
+        if self.above > self.below {
+            return Ok(());
+        }
+        Err(ProtocolError::Options(format!(
+            "an overload of {}/s is none after {}/s: give a higher rate",
+            self.above.as_per_second(),
+            self.below.as_per_second()
+        )))
+    }
+
     /// Makes the run, with the limits, kinds, target and seed of `base`, and holds it against the `stated` degradation.
     ///
     /// # Errors
@@ -88,13 +103,7 @@ impl Overload {
         stated: &Degradation,
         mut trial: impl AsyncFnMut(&Plan) -> Result<Run, DriveError>,
     ) -> Result<Resilience, ProtocolError> {
-        if self.above <= self.below {
-            return Err(ProtocolError::Options(format!(
-                "an overload of {}/s is none after {}/s: give a higher rate",
-                self.above.as_per_second(),
-                self.below.as_per_second()
-            )));
-        }
+        self.check()?;
         let steps = [
             (self.below, 3 * self.part),
             (self.above, 3 * self.part),

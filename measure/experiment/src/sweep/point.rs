@@ -128,7 +128,7 @@ impl Point {
         2 * self.runs.iter().filter(|run| is_so(run)).count() > self.runs.len()
     }
 
-    /// Whether the backlog grew, in most of the runs. In one of a hundred it seems to by chance.
+    /// Whether the backlog grew, in most of the runs.
     #[must_use]
     pub fn grew(&self) -> bool {
         self.mostly(|run| run.backlog().is_some_and(|backlog| backlog.grows))

@@ -139,9 +139,6 @@ impl Search {
                 _ => State::Open(self.steady),
             };
         }
-        if point.grew() && !point.is_saturated() && point.runs().len() < 2 {
-            return State::Open(self.steady);
-        }
         match tried.judgement.verdict {
             Verdict::Pass => State::Kept,
             Verdict::Inconclusive => self.more(tried, width).map_or(State::Broken, State::Open),
