@@ -115,9 +115,15 @@ fn four_processes_of_mpirun_are_one_run_and_a_lost_one_is_named() {
         stderr(&lost).contains("of 4 there are all but number 2"),
         "{lost:?}"
     );
-    let twice = merged(&[files[0], files[1], files[2], files[2]]);
+    let copy = file("copy");
+    std::fs::copy(files[2], &copy).unwrap();
+    let twice = merged(&[files[0], files[1], files[2], &copy]);
+    std::fs::remove_file(copy).unwrap();
     assert_status(&twice, 2);
-    assert!(stderr(&twice).contains("twice"), "{twice:?}");
+    assert!(
+        stderr(&twice).contains("shard 2 is there twice"),
+        "{twice:?}"
+    );
     for file in files {
         std::fs::remove_file(file).unwrap();
     }
