@@ -12,58 +12,83 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 /// Values below 2 · 2¹⁰ have buckets one nanosecond wide; above, each octave has 2¹⁰ buckets of equal width.
 const HALF: u32 = 10;
 
-/// One more than the bucket of [`LIMIT_NS`] needs, rounded up to whole octaves: what the library has as well.
-const LEN: usize = 33 << HALF;
+/// Octaves of buckets, the first two in one; the last holds [`LIMIT_NS`]: as many as the library has.
+const OCTAVES: usize = 33;
+
+const LEN: usize = OCTAVES << HALF;
+
+type Octave = Box<[u64]>;
 
 /// Counts by bucket, laid out as HdrHistogram does.
 ///
-/// Whoever reads them says in which range of buckets anything is: what lies outside has never been touched, and stays
-/// without memory.
+/// An octave has memory once a value falls on it. One block for all of them would be above what glibc takes from the
+/// kernel by itself, and once such a block is freed it takes the next ones from the heap, where each has to be cleared.
 ///
 /// The library does the encoding; the counting stands here, because it runs a dozen times for each arrival and the
 /// library's, which also keeps totals and extremes of its own, takes four times as many instructions.
-pub(crate) struct Buckets(Box<[u64]>);
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Buckets(Box<[Option<Octave>; OCTAVES]>);
 
 impl Buckets {
     pub(crate) fn new() -> Self {
-        Buckets(vec![0; LEN].into_boxed_slice())
+        Buckets(Box::new([const { None }; OCTAVES]))
     }
 
     /// Adds one value; past [`LIMIT_NS`] it may have no bucket, and then nothing is added.
     #[inline]
     pub(crate) fn record(&mut self, ns: u64) {
-        if let Some(count) = self.0.get_mut(index(ns)) {
+        if let Some(count) = self.get_mut(index(ns)) {
             *count += 1;
         }
     }
 
     /// Adds `count` values; past [`LIMIT_NS`] they may have no bucket, and then nothing is added.
     pub(crate) fn add(&mut self, ns: u64, count: u64) {
-        if let Some(existing) = self.0.get_mut(index(ns)) {
+        if let Some(existing) = self.get_mut(index(ns)) {
             *existing = existing.saturating_add(count);
         }
     }
 
-    /// Adds those of `other`, all of which lie in `range`.
-    pub(crate) fn merge(&mut self, other: &Buckets, range: Range<usize>) {
-        for (ours, theirs) in self.0[range.clone()].iter_mut().zip(&other.0[range]) {
-            *ours += theirs;
+    #[inline]
+    fn get_mut(&mut self, index: usize) -> Option<&mut u64> {
+        let octave = self.0.get_mut(index >> HALF)?;
+        let octave = octave.get_or_insert_with(cleared);
+        octave.get_mut(index & ((1 << HALF) - 1))
+    }
+
+    /// Adds those of `other`.
+    pub(crate) fn merge(&mut self, other: &Buckets) {
+        for (ours, theirs) in self.0.iter_mut().zip(other.0.iter()) {
+            match (ours, theirs) {
+                (_, None) => {}
+                (ours @ None, Some(theirs)) => *ours = Some(theirs.clone()),
+                (Some(ours), Some(theirs)) => {
+                    for (ours, theirs) in ours.iter_mut().zip(theirs) {
+                        *ours += theirs;
+                    }
+                }
+            }
         }
     }
 
-    /// Pairs of (highest value of a bucket, values in it), ascending, empty buckets left out; all lie in `range`.
-    pub(crate) fn iter(&self, range: Range<usize>) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let filled = |(index, count): (usize, &u64)| (*count > 0).then(|| (highest(index), *count));
-        range.clone().zip(&self.0[range]).filter_map(filled)
+    /// Pairs of (highest value of a bucket, values in it), ascending, empty buckets left out.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let octaves = (0..).step_by(1 << HALF).zip(self.0.iter());
+        octaves.flat_map(|(first, octave)| {
+            let counts = (first..).zip(octave.iter().flatten());
+            counts
+                .filter(|(_, count)| **count > 0)
+                .map(|(index, count)| (highest(index), *count))
+        })
     }
 
-    /// The HdrHistogram V2 encoding, uncompressed; all values lie in `range`.
-    pub(crate) fn to_v2_bytes(&self, range: Range<usize>) -> Vec<u8> {
+    /// The HdrHistogram V2 encoding, uncompressed.
+    pub(crate) fn to_v2_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         if let Ok(mut histogram) =
             Histogram::<u64>::new_with_bounds(1, LIMIT_NS, SIGNIFICANT_DIGITS)
         {
-            for (value, count) in self.iter(range) {
+            for (value, count) in self.iter() {
                 // Every bucket has its like there.
                 let recorded = histogram.record_n(value, count);
                 debug_assert!(recorded.is_ok());
@@ -88,6 +113,11 @@ impl Buckets {
         }
         buckets
     }
+}
+
+#[cold]
+fn cleared() -> Octave {
+    vec![0; 1 << HALF].into_boxed_slice()
 }
 
 /// The buckets of the values from `min` to `max`.
@@ -174,8 +204,8 @@ mod tests {
             }
             let mut expected = Vec::new();
             V2Serializer::new().serialize(&theirs, &mut expected).unwrap();
-            prop_assert_eq!(&ours.to_v2_bytes(0..LEN), &expected);
-            prop_assert_eq!(Buckets::from_v2_bytes(&expected).0, ours.0);
+            prop_assert_eq!(&ours.to_v2_bytes(), &expected);
+            prop_assert_eq!(Buckets::from_v2_bytes(&expected), ours);
         }
     }
 }

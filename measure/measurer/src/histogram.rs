@@ -3,7 +3,6 @@
 use crate::Quantile;
 use crate::buckets::{self, Buckets, LIMIT_NS, lowest_equivalent};
 use std::fmt;
-use std::ops::Range;
 
 /// A histogram of nanoseconds: three significant digits from 1 ns to 1 h, and exact count, sum and extremes.
 ///
@@ -12,10 +11,11 @@ use std::ops::Range;
 /// above [`LIMIT_NS`] keeps its place in the count, the sum and the exact maximum and is counted by
 /// [`over_range`](Histogram::over_range); a quantile that falls on one is [`LIMIT_NS`] as a lower bound.
 ///
-/// Empty means [`None`], never 0. The buckets take 264 KiB of address space, of which only the pages that values
-/// fall on are ever touched. Recording takes about 10 ns.
+/// Empty means [`None`], never 0. The buckets take 8 KiB for each power of two that values fall between, from 2 µs on,
+/// and as much for all below. Recording takes about 10 ns.
 ///
 /// There is no way to merge or average quantiles: only histograms [`merge`](Histogram::merge).
+#[derive(Clone)]
 pub struct Histogram {
     /// Made when the first value comes.
     buckets: Option<Buckets>,
@@ -72,16 +72,8 @@ impl Histogram {
         self.over_range += other.over_range;
         if let Some(theirs) = &other.buckets {
             let ours = self.buckets.get_or_insert_with(Buckets::new);
-            ours.merge(theirs, other.range());
+            ours.merge(theirs);
         }
-    }
-
-    /// Where in the buckets the values are.
-    fn range(&self) -> Range<usize> {
-        if self.count == 0 {
-            return 0..0;
-        }
-        buckets::range(self.min, self.max)
     }
 
     /// How many values there are.
@@ -176,17 +168,15 @@ impl Histogram {
     ///
     /// Values above [`LIMIT_NS`] are in no bucket.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.buckets
-            .iter()
-            .flat_map(|buckets| buckets.iter(self.range()))
+        self.buckets.iter().flat_map(|buckets| buckets.iter())
     }
 
     /// The buckets in the HdrHistogram V2 encoding, uncompressed.
     #[must_use]
     pub fn to_v2_bytes(&self) -> Vec<u8> {
         match &self.buckets {
-            Some(buckets) => buckets.to_v2_bytes(self.range()),
-            None => Buckets::new().to_v2_bytes(0..0),
+            Some(buckets) => buckets.to_v2_bytes(),
+            None => Buckets::new().to_v2_bytes(),
         }
     }
 }
@@ -358,14 +348,6 @@ impl Packed {
             sum_of_squares: self.sum_of_squares,
             over_range: self.over_range,
         }
-    }
-}
-
-impl Clone for Histogram {
-    fn clone(&self) -> Self {
-        let mut clone = Histogram::new();
-        clone.merge(self);
-        clone
     }
 }
 
