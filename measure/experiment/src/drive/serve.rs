@@ -6,6 +6,7 @@ use openloop_measurer::{Arrival, Classify, Details, Kind, Recorder, Sample, Verd
 use openloop_sched::{Due, Offset, Ticket};
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::error::Elapsed;
@@ -89,18 +90,22 @@ impl<W: Work> Shared<W> {
         let ticket = arrival.ticket();
         let deadline = self.deadline(ticket);
         let _place = match admission {
-            Admission::Queue(places) => match within(deadline, places.acquire_owned()).await {
-                Ok(Ok(permit)) => Admission::Held { _permit: permit },
-                Ok(Err(_never_closed)) => Admission::Free,
-                Err(Elapsed { .. }) => return arrival.timed_out(),
-            },
+            // Boxed, so that an arrival that need not queue does not carry the room for it.
+            Admission::Queue(places) => {
+                match Box::pin(within(deadline, places.acquire_owned())).await {
+                    Ok(Ok(permit)) => Admission::Held { _permit: permit },
+                    Ok(Err(_never_closed)) => Admission::Free,
+                    Err(Elapsed { .. }) => return arrival.timed_out(),
+                }
+            }
             admission => admission,
         };
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             // Nobody waits for it any more, so it is not sent.
             return arrival.timed_out();
         }
-        let call = async { self.work.call(ticket).await };
+        // It stays where it is made: futures are large, and each hand that it passes through would copy it.
+        let call = pin!(async { self.work.call(ticket).await });
         let classify = self.work.classify();
         match (deadline, self.limits.timeout) {
             (Some(deadline), _) => {
