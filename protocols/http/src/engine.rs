@@ -63,7 +63,16 @@ impl Engine {
         reader: &mut impl BodyReader,
     ) -> Result<Reply, HttpError> {
         let mut stages = Stages::default();
-        match self.answer(request, &mut stages, reader).await {
+        let speaks = match self.speaks.get() {
+            Some(speaks) => Ok(speaks),
+            None => self.speaks(&mut stages).await,
+        };
+        let answered = match speaks {
+            Ok(Speaks::Http1(http1)) => http1.call(request, &mut stages, reader).await,
+            Ok(Speaks::Http2(http2)) => http2.call(request, &mut stages, reader).await,
+            Err(kind) => Err(kind),
+        };
+        match answered {
             Ok(Answer { status, headers }) => Ok(Reply {
                 status,
                 headers,
@@ -73,22 +82,6 @@ impl Engine {
                 kind,
                 stages: Box::new(stages),
             }),
-        }
-    }
-
-    async fn answer(
-        &self,
-        request: &Request,
-        stages: &mut Stages,
-        reader: &mut impl BodyReader,
-    ) -> Result<Answer, HttpErrorKind> {
-        let speaks = match self.speaks.get() {
-            Some(speaks) => speaks,
-            None => self.speaks(stages).await?,
-        };
-        match speaks {
-            Speaks::Http1(http1) => http1.call(request, stages, reader).await,
-            Speaks::Http2(http2) => http2.call(request, stages, reader).await,
         }
     }
 

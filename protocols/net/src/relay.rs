@@ -1,6 +1,8 @@
 //! Polls a connection and its user in one task, without the two waking each other.
 
 use parking_lot::Mutex;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
@@ -61,6 +63,32 @@ impl Relay {
         let result = sends();
         self.state.store(IDLE, Ordering::Release);
         result
+    }
+
+    /// Polls `user` to its end, and moves the bytes of its connection meanwhile: `advance` polls the half that does.
+    /// `inner` is this relay's own waker.
+    ///
+    /// The first poll of `user` hands its request over; from then on the connection is what moves, and `user` follows.
+    pub fn drive<F: Future>(
+        &self,
+        inner: &Waker,
+        mut user: Pin<&mut F>,
+        mut advance: impl FnMut(&mut Context<'_>),
+    ) -> impl Future<Output = F::Output> {
+        let mut is_handed_over = false;
+        poll_fn(move |cx| {
+            if !is_handed_over {
+                is_handed_over = true;
+                let polled = self.quietly(|| user.as_mut().poll(&mut Context::from_waker(inner)));
+                if polled.is_ready() {
+                    return polled;
+                }
+            }
+            self.poll(inner, cx, |cx| {
+                advance(cx);
+                user.as_mut().poll(cx)
+            })
+        })
     }
 
     /// Polls `round` with `inner`, this relay's own waker, until it is ready or nothing moves any more.

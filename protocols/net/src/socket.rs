@@ -2,9 +2,12 @@
 
 use crate::counts::OpenGuard;
 use crate::{SocketCounts, Stamps};
+use parking_lot::Mutex;
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpSocket, TcpStream};
 
@@ -13,6 +16,9 @@ use tokio::net::{TcpSocket, TcpStream};
 pub struct Socket {
     tcp: TcpStream,
     stamps: Stamps,
+    readiness: Arc<Readiness>,
+    /// Of `readiness`.
+    readable: Waker,
     _open: OpenGuard,
 }
 
@@ -27,9 +33,12 @@ impl Socket {
         } else {
             Stamps::default()
         };
+        let readiness = Arc::new(Readiness::default());
         Socket {
             tcp,
             stamps,
+            readable: Waker::from(Arc::clone(&readiness)),
+            readiness,
             _open: counts.open_one(),
         }
     }
@@ -53,11 +62,72 @@ impl AsyncRead for Socket {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        #[cfg(target_os = "linux")]
-        if self.stamps.is_enabled() {
-            return linux::poll_read(&self.tcp, &self.stamps, cx, buf);
+        if !self.readiness.may_have_come(cx) {
+            return Poll::Pending;
         }
-        Pin::new(&mut self.tcp).poll_read(cx, buf)
+        let Socket {
+            tcp,
+            stamps,
+            readable,
+            readiness,
+            ..
+        } = &mut *self;
+        let mut cx = Context::from_waker(readable);
+        #[cfg(target_os = "linux")]
+        let polled = if stamps.is_enabled() {
+            linux::poll_read(tcp, stamps, &mut cx, buf)
+        } else {
+            Pin::new(tcp).poll_read(&mut cx, buf)
+        };
+        #[cfg(not(target_os = "linux"))]
+        let polled = Pin::new(tcp).poll_read(&mut cx, buf);
+        if polled.is_ready() {
+            readiness.come();
+        }
+        polled
+    }
+}
+
+/// Whether a read is worth a try.
+///
+/// Clients poll for bytes wherever bytes might be: four times in vain for each answer, in the case of hyper. What the
+/// last try said holds until the socket wakes its reader.
+#[derive(Debug, Default)]
+struct Readiness {
+    /// The last try found nothing, and nothing has woken the reader since.
+    is_dry: AtomicBool,
+    reader: Mutex<Option<Waker>>,
+}
+
+impl Readiness {
+    /// Notes who reads. Whether bytes may have come since the last try; it is taken that this one will find none,
+    /// until [`come`](Self::come).
+    fn may_have_come(&self, cx: &mut Context<'_>) -> bool {
+        let mut reader = self.reader.lock();
+        match &mut *reader {
+            Some(noted) => noted.clone_from(cx.waker()),
+            None => *reader = Some(cx.waker().clone()),
+        }
+        // Under the lock, and so before or after a wake as a whole.
+        !self.is_dry.swap(true, Ordering::AcqRel)
+    }
+
+    fn come(&self) {
+        self.is_dry.store(false, Ordering::Release);
+    }
+}
+
+impl Wake for Readiness {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        let reader = self.reader.lock();
+        self.come();
+        if let Some(reader) = &*reader {
+            reader.wake_by_ref();
+        }
     }
 }
 

@@ -5,7 +5,6 @@ use crate::opener::{Driver, Opened, Opener};
 use crate::{PostgresErrorKind, Request, Row, Stages};
 use openloop_net::{Relay, Stamps};
 use std::fmt;
-use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -129,20 +128,7 @@ pub(crate) struct Drive<'a> {
 impl Drive<'_> {
     /// Polls the connection and its user in one task until the user is done.
     pub(crate) async fn until<F: Future>(self, user: F) -> F::Output {
-        let mut user = pin!(user);
-        // The first poll hands the request over; from then on the driver is what moves, and the user follows it.
-        let handed_over = self
-            .relay
-            .quietly(|| user.as_mut().poll(&mut Context::from_waker(self.waker)));
-        if let Poll::Ready(done) = handed_over {
-            return done;
-        }
-        poll_fn(|cx| {
-            self.relay.poll(self.waker, cx, |cx| {
-                self.driving.advance(cx);
-                user.as_mut().poll(cx)
-            })
-        })
-        .await
+        let advance = |cx: &mut Context<'_>| self.driving.advance(cx);
+        self.relay.drive(self.waker, pin!(user), advance).await
     }
 }

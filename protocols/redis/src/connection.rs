@@ -7,10 +7,9 @@ use openloop_net::{Relay, Stamps};
 use redis::Value;
 use redis::aio::MultiplexedConnection;
 use std::fmt;
-use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 use tokio::time::Instant;
 
 /// An open connection: the half that takes requests, and the half that moves bytes. No task of its own stands
@@ -75,21 +74,9 @@ impl Connection {
             waker,
             stamps,
         } = self;
-        let mut answer = pin!(send(sender, commands));
-        // The first poll hands the request over; from then on the driver is what moves, and the answer follows it.
-        let handed_over = relay.quietly(|| answer.as_mut().poll(&mut Context::from_waker(waker)));
-        let answered = match handed_over {
-            Poll::Ready(answered) => answered,
-            Poll::Pending => {
-                poll_fn(|cx| {
-                    relay.poll(waker, cx, |cx| {
-                        driver.advance(cx);
-                        answer.as_mut().poll(cx)
-                    })
-                })
-                .await
-            }
-        };
+        let answer = pin!(send(sender, commands));
+        let advance = |cx: &mut Context<'_>| driver.advance(cx);
+        let answered = relay.drive(waker, answer, advance).await;
         let end = Instant::now();
         *stages.reply.get_or_insert_default() += end - started;
         stages.received = stamps.last(end).filter(|at| *at >= started);

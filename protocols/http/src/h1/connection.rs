@@ -8,7 +8,6 @@ use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use openloop_net::{Relay, Stamps, Stream};
-use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,7 +101,6 @@ impl Connection {
     ) -> Result<Answer, Failure> {
         let started = Instant::now();
         let before = self.received.load(Ordering::Relaxed);
-        let request = request.to_http1();
         let Connection {
             sender,
             driver,
@@ -111,9 +109,9 @@ impl Connection {
             stamps,
             received,
         } = self;
-        let sent = relay.quietly(|| sender.try_send_request(request));
-        let answer = async {
-            let response = sent.await.map_err(|mut error| Broken {
+        let mut answer = pin!(async {
+            let response = sender.try_send_request(request.to_http1()).await;
+            let response = response.map_err(|mut error| Broken {
                 unsent: error.take_message().is_some(),
                 error: error.into_error(),
             })?;
@@ -142,15 +140,9 @@ impl Connection {
                 status: parts.status,
                 headers: parts.headers,
             })
-        };
-        let mut answer = pin!(answer);
-        let done = poll_fn(|cx| {
-            relay.poll(waker, cx, |cx| {
-                driver.advance(cx);
-                answer.as_mut().poll(cx)
-            })
-        })
-        .await;
+        });
+        let advance = |cx: &mut Context<'_>| driver.advance(cx);
+        let done = relay.drive(waker, answer.as_mut(), advance).await;
         done.map_err(|broken: Broken| Failure {
             kind: broken.kind(driver.error.as_ref()),
             unsent: broken.unsent,

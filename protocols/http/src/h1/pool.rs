@@ -107,14 +107,16 @@ impl Http1 {
                     }
                     return Ok(answer);
                 }
-                Err(failure) if stages.reused && may_retry(&failure, request) => {
-                    drop(connection);
-                    stages.reused = false;
-                    stages.retries += 1;
-                    connection = self.open(stages).await?;
+                Err(failure) if !stages.reused || !may_retry(&failure, request) => {
+                    return Err(failure.kind);
                 }
-                Err(failure) => return Err(failure.kind),
+                // The failure ends here, so that no call carries the room for one while it opens a connection.
+                Err(_) => {}
             }
+            drop(connection);
+            stages.reused = false;
+            stages.retries += 1;
+            connection = self.open(stages).await?;
         }
     }
 
