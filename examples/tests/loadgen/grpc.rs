@@ -1,8 +1,10 @@
 //! `loadgen grpc` against a server by tonic.
 
+mod streams;
+
 use crate::*;
-use openloop_testbed::grpc::Reflection;
-use openloop_testbed::{Certificate, GrpcServer, Service};
+use openloop_testbed::grpc::{Reflection, descriptor_set};
+use openloop_testbed::{Certificate, GrpcServer};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -76,10 +78,16 @@ fn files_say_what_the_messages_are_where_the_server_does_not() {
     );
     let file = format!("{}/openloop/testbed/echo.proto", protos());
     let by_file = constant(&format!("--proto {file} --import {} --json -", protos()));
-    let output = load(&server, UNARY, r#"{"key": 5}"#, &by_file);
-    assert_status(&output, 0);
-    assert_eq!(report(&output)["arrivals"]["ok"], 200);
-    assert_eq!(server.calls(), 200);
+    let set = Scratch::new();
+    std::fs::write(set.path(), descriptor_set().unwrap()).unwrap();
+    let by_set = constant(&format!("--descriptor-set {} --json -", set.path()));
+    for flags in [by_file, by_set] {
+        let before = server.calls();
+        let output = load(&server, UNARY, r#"{"key": 5}"#, &flags);
+        assert_status(&output, 0);
+        assert_eq!(report(&output)["arrivals"]["ok"], 200);
+        assert_eq!(server.calls() - before, 200);
+    }
 }
 
 #[test]
@@ -105,80 +113,6 @@ fn streams_are_loaded_and_their_messages_and_gaps_told() {
     let report = crate::report(&load(&server, both, r#"{"key": {key}}"#, &flags));
     assert_eq!(report["counts"]["messages_sent"], 150);
     assert_eq!(report["counts"]["messages_received"], 150);
-}
-
-/// 200 calls a second of 100 ms each are 20 at once, and the server takes 10 on a connection. Call n of 600, one every
-/// 5 ms, gets its stream 50 ms later for each ten before it: 0 for the first, 2.95 s for the last, 1.475 s in the mean;
-/// later where the machine is busy and a turn takes more than 100 ms, which the server's log tells.
-#[test]
-fn the_wait_for_a_stream_stands_in_acquire_and_more_channels_end_it() {
-    let server = GrpcServer::builder()
-        .max_concurrent_streams(10)
-        .service(Service::fixed(HUNDRED_MS))
-        .start()
-        .unwrap();
-    let run = |channels: u32| {
-        let flags = format!(
-            "--rate 200 --arrivals constant --ramp-up 0s --warm-up 0s --steady 3s --cooldown 0s {BUSY} --channels {channels} \
-             --slo p50<=1s --json -"
-        );
-        load(&server, UNARY, "{}", &flags)
-    };
-    let of = |report: &Value, metric: &str, value: &str| {
-        let metric = report["metrics"]
-            .get(metric)
-            .unwrap_or(&report["latency"][metric]);
-        metric[value].as_f64().unwrap() / 1e6
-    };
-    let one = run(1);
-    assert_status(&one, 1);
-    let report = report(&one);
-    assert_balances(&report);
-    assert_eq!(report["arrivals"]["ok"], 600);
-    let mut arrived: Vec<_> = server.log().iter().map(|call| call.arrival).collect();
-    arrived.sort();
-    // First come, first served: the n-th to arrive at the server is call n.
-    let mut waits: Vec<f64> = (0_u32..)
-        .zip(&arrived)
-        .map(|(number, at)| {
-            let intended = arrived[0] + Duration::from_millis(5) * number;
-            at.saturating_duration_since(intended).as_secs_f64() * 1e3
-        })
-        .collect();
-    waits.sort_by(f64::total_cmp);
-    let mean = waits.iter().sum::<f64>() / 600.0;
-    for (value, logged, theory) in [
-        ("mean_ns", mean, 1475.0),
-        ("p50_ns", waits[299], 1450.0),
-        ("max_ns", waits[599], 2950.0),
-    ] {
-        assert!(logged > 0.99 * theory, "{value}: {logged}");
-        let waited = of(&report, "acquire", value);
-        assert!(
-            (waited / logged - 1.0).abs() < 0.03,
-            "{value}: {waited} and {logged}"
-        );
-        // Nobody was answered sooner than 100 ms later.
-        let response = of(&report, "response", value);
-        assert!(response > waited + 99.0, "{value}: {response} and {waited}");
-    }
-    // A tool that looks at the exchange alone sees a server that keeps its 100 ms.
-    let naive = of(&report, "exchange", "p50_ns");
-    assert!(
-        naive >= 100.0 && naive < 0.2 * of(&report, "response", "p50_ns"),
-        "{naive}"
-    );
-    assert_eq!(report["slo"]["verdict"], "fail");
-    assert!(stderr(&one).contains("backlog"), "{}", stderr(&one));
-    assert_eq!(server.in_flight_peak(), 10);
-
-    let three = run(3);
-    assert_status(&three, 0);
-    let report = crate::report(&three);
-    assert_eq!(report["arrivals"]["ok"], 600);
-    let waited = of(&report, "acquire", "mean_ns");
-    assert!(waited < 0.05 * mean, "{waited}");
-    assert!(server.in_flight_peak() > 10);
 }
 
 #[test]
@@ -327,6 +261,13 @@ fn what_makes_no_call_is_refused_before_anything_is_sent() {
         (UNARY, "{}", "--descriptor-set /no/such", "/no/such"),
         (UNARY, "{}", "--pace often", "in-turn"),
         (UNARY, "{}", "--insecure", "https"),
+        (UNARY, "{}", "--pace 10ms", "leave out --pace"),
+        (
+            "openloop.testbed.Echo/ClientStream",
+            "{}",
+            "--messages 2 --pace in-turn",
+            "take another pace",
+        ),
     ] {
         let output = load(&server, method, data, &constant(flags));
         assert_status(&output, 2);
@@ -355,8 +296,34 @@ fn a_target_that_is_not_there_is_unreachable() {
         .start()
         .unwrap();
     assert_status(&load(&server, UNARY, "{}", &constant("--quiet")), 4);
-    assert_status(
-        &load(&server, UNARY, "{}", &constant("--quiet --insecure")),
-        0,
+    let ca = Scratch::new();
+    std::fs::write(ca.path(), server.ca_pem().unwrap()).unwrap();
+    for trust in ["--insecure".to_owned(), format!("--ca {}", ca.path())] {
+        let flags = constant(&format!("--quiet {trust}"));
+        assert_status(&load(&server, UNARY, "{}", &flags), 0);
+    }
+    assert_eq!(server.calls(), 400);
+}
+
+/// What the server says of itself after the drain is in the report.
+#[test]
+fn a_server_that_says_that_it_does_not_serve_is_not_healthy() {
+    let health = |server: &GrpcServer| {
+        let report = report(&load(server, UNARY, "{}", &constant("--json -")));
+        assert_eq!(report["arrivals"]["ok"], 200);
+        report["health"].clone()
+    };
+    let server = plain();
+    assert_eq!(health(&server)["check"], true);
+    server.set_serving(false);
+    let ill = health(&server);
+    assert_eq!(
+        (&ill["check"], &ill["healthy"]),
+        (&false.into(), &false.into())
     );
+    let said = ill["check_error"].as_str().unwrap();
+    assert!(said.contains("does not serve"), "{said}");
+    // Without a health service it is healthy that answers.
+    let without = GrpcServer::builder().without_health().start().unwrap();
+    assert_eq!(health(&without)["check"], true);
 }

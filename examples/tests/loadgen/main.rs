@@ -23,6 +23,7 @@ mod refusals;
 mod reports;
 mod runs;
 mod sample;
+mod servers;
 mod shards;
 mod traces;
 mod verdicts;

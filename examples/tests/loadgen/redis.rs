@@ -1,7 +1,7 @@
 //! `loadgen redis` against a real server.
 
 use crate::*;
-use openloop_testbed::{Redis, RedisCluster};
+use openloop_testbed::{Certificate, Redis, RedisCluster};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Stdio;
@@ -102,9 +102,13 @@ fn kinds_and_scripts_come_from_a_file() {
     let of = |kind: &str| report["kinds"][kind]["arrivals"]["ok"].as_u64().unwrap();
     assert_eq!(of("get") + of("set") + of("count"), 500);
     assert!(of("get") > 400 && of("set") > 10 && of("count") > 0);
-    // Reads of what was never written are counted as such, and the script was sent once.
-    assert!(report["counts"]["nils"].as_u64().unwrap() > 400);
-    assert_eq!(report["counts"]["scripts_loaded"], 1);
+    // Reads of what was never written are counted as such: of 456 reads 54 have a key that is written before them, and 74
+    // one that is written at all, where requests overtake each other on a busy machine.
+    let nils = report["counts"]["nils"].as_u64().unwrap();
+    assert!((of("get") - 74..of("get")).contains(&nils), "{nils}");
+    // Whoever calls it before it is there sends it: more than one where several come at the same time.
+    let loaded = report["counts"]["scripts_loaded"].as_u64().unwrap();
+    assert!((1..=of("count")).contains(&loaded), "{loaded}");
     let visits = server.cli(&["keys", "visits:*"]).unwrap();
     assert!(visits.lines().count() as u64 <= of("count"));
     assert!(stderr(&output).contains("get"), "{}", stderr(&output));
@@ -239,6 +243,49 @@ fn a_cluster_is_loaded_over_all_its_nodes() {
     let sizes: Vec<u32> = sizes.map(|size| size.parse().unwrap()).collect();
     assert_eq!(sizes.iter().sum::<u32>(), 200);
     assert!(sizes.iter().all(|size| *size > 0), "{sizes:?}");
+
+    // Of a pipeline each command goes to its node, and keys with a part in braces in common are of one.
+    let flags = constant(
+        "--keys sequential:1000 --cluster --connections 2 --pipeline 4 --depth 8 --json -",
+    );
+    let pair = "MSET {{key}}:a {key} {{key}}:b {key}";
+    let output = loading(&cluster.url(), pair, &flags).output().unwrap();
+    assert_status(&output, 0);
+    let report = crate::report(&output);
+    assert_eq!(report["arrivals"]["ok"], 200, "{}", report["outcomes"]);
+    assert_eq!(report["counts"]["moved"], 0);
+    let sizes = cluster
+        .nodes()
+        .iter()
+        .map(|node| node.cli(&["dbsize"]).unwrap());
+    let total: u32 = sizes.map(|size| size.parse::<u32>().unwrap()).sum();
+    assert_eq!(total, 200 + 2 * 800);
+}
+
+#[test]
+fn tls_is_spoken_where_the_url_says_so() {
+    let server = Redis::start_tls(Certificate::Trusted, &[]).unwrap();
+    let url = server.tls_url().unwrap();
+    let ca = Scratch::new();
+    std::fs::write(ca.path(), server.ca_pem().unwrap()).unwrap();
+    for trust in [format!("--ca {}", ca.path()), "--insecure".to_owned()] {
+        let flags = constant(&format!("--json - --connections 4 {trust}"));
+        let output = loading(&url, "INCR counter", &flags).output().unwrap();
+        assert_status(&output, 0);
+        let report = report(&output);
+        assert_balances(&report);
+        assert_eq!(report["arrivals"]["ok"], 200);
+    }
+    assert_eq!(server.cli(&["get", "counter"]).unwrap(), "400");
+    let output = loading(&url, "PING", &constant("--quiet"))
+        .output()
+        .unwrap();
+    assert_status(&output, 4);
+    assert!(
+        stderr(&output).contains("certificate"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
@@ -277,6 +324,12 @@ fn what_makes_no_request_is_refused_before_anything_is_sent() {
         ("GET a", "--threads 8 --connections 4", "8 threads"),
         ("a , b", "--script /no/such.lua", "/no/such.lua"),
         ("GET a", "--insecure", "rediss"),
+        ("MGET a b", "--cluster", "several slots"),
+        (
+            "MSET {key}:a 1 {key}:b 2",
+            "--keys uniform:5 --cluster",
+            "several slots",
+        ),
     ] {
         let output = loading("redis://127.0.0.1:1", command, &constant(flags))
             .output()

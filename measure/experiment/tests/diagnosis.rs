@@ -5,8 +5,10 @@
 mod simulated;
 
 use openloop_experiment::diagnosis::{Diagnosis, Model, SYSTEMS, Tail};
-use openloop_experiment::simulate::{Batcher, Pauses, Simulated};
+use openloop_experiment::simulate::{Batcher, Pauses, Served, Simulated, Station};
 use openloop_experiment::sweep::Sweep;
+use openloop_measurer::Outcome;
+use openloop_sched::{Offset, Ticket};
 use simulated::{base, floor, full, per_second, station, sweep};
 use std::time::Duration;
 
@@ -142,6 +144,54 @@ fn sizes_are_told_as_well() {
     };
     assert!(near(every, pauses.every), "{paused}");
     assert!(near(length, pauses.length), "{paused}");
+}
+
+/// A pool of connections on our side of the wire: who finds its line full has failed, and never reached the service.
+#[derive(Clone)]
+struct Pool(Station);
+
+impl Simulated for Pool {
+    fn begin(&mut self, seed: u64) {
+        self.0.begin(seed);
+    }
+
+    fn serve(&mut self, ticket: Ticket, at: Offset) -> Served {
+        let served = self.0.serve(ticket, at);
+        Served {
+            outcome: match served.outcome {
+                Outcome::Rejected(_) => Outcome::Failed("pool_full"),
+                outcome => outcome,
+            },
+            ..served
+        }
+    }
+}
+
+/// 32 connections and 32 in line for one, 50 ms each, up to 1000/s: 36 % find the line full, and those who do not wait
+/// for 43.5 ms in the mean, which is that of 28 of the 32 places.
+#[test]
+fn a_pool_of_our_own_is_seen_as_the_bounded_pool_that_it_is() {
+    for law in [
+        "fixed:0.05",
+        "uniform:lo=0.025,hi=0.075",
+        "exponential:0.05",
+    ] {
+        let pool = Pool(station(32, law).waiting(32));
+        let base = base(20);
+        let rates = [100.0, 200.0, 300.0, 400.0, 500.0, 600.0, 1000.0].map(per_second);
+        let sweeper = Sweep::rates(rates).floor(floor(&base, &pool));
+        let diagnosis = sweep(&sweeper, &base, &pool).diagnose();
+        let Model::BoundedPool { servers, places } = diagnosis.model else {
+            panic!("{law}: {diagnosis}");
+        };
+        assert!(servers.abs_diff(32) <= 2, "{law}: {diagnosis}");
+        assert!((24..=34).contains(&places), "{law}: {diagnosis}");
+        let said = diagnosis.to_string();
+        assert!(
+            said.contains("the full line for a connection turned 3"),
+            "{said}"
+        );
+    }
 }
 
 #[test]

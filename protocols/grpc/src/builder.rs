@@ -10,6 +10,9 @@ use openloop_net::{Dialer, DialerError, Tls};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+/// More connections than one address has ports for.
+const MOST_CHANNELS: usize = 1 << 16;
+
 /// Why a client cannot be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -52,6 +55,14 @@ pub enum BuildError {
     /// Without a channel nothing is served.
     #[error("0 channels serve nothing; give at least 1")]
     NoChannels,
+    /// More connections than there can be.
+    #[error(
+        "{count} channels are more than can be opened to one server; give at most {MOST_CHANNELS}"
+    )]
+    TooManyChannels {
+        /// What was given.
+        count: usize,
+    },
     /// TLS settings for a URL that has none.
     #[error("TLS settings are given and {url:?} is not https")]
     TlsWithoutHttps {
@@ -173,6 +184,10 @@ impl Builder {
     pub fn build(self) -> Result<Grpc, BuildError> {
         if self.channels == 0 {
             return Err(BuildError::NoChannels);
+        }
+        if self.channels > MOST_CHANNELS {
+            let count = self.channels;
+            return Err(BuildError::TooManyChannels { count });
         }
         if self.deadline.is_some_and(|limit| limit.is_zero()) {
             return Err(BuildError::ZeroDeadline);

@@ -2,6 +2,7 @@
 
 mod body;
 
+use crate::client::TRIES;
 use crate::connection::Connection;
 use crate::deadline::{self, Passed};
 use crate::exchange::{self, Failure};
@@ -26,9 +27,6 @@ use tonic::Status;
 use tonic::body::Body;
 
 pub use body::ReplyBody;
-
-/// A call that the server has seen nothing of looks for another connection so often.
-const TRIES: u32 = 5;
 
 /// What a generated client is built on, for one call or a few: `GreeterClient::new(channel)`.
 ///
@@ -136,7 +134,7 @@ impl Channel {
         let until = limit.and_then(|limit| begun.checked_add(limit));
         let after = limit.unwrap_or_default();
         self.tracker.0.lock().limit = until.map(|until| (until, after));
-        let opened = self.open(&parts, begun, until, after).await;
+        let opened = self.open(&parts, until, after).await;
         let (connection, answer, stream, place) = opened.map_err(|kind| self.tracker.fail(kind))?;
         let handed = Instant::now();
         let mut upload: Pin<Box<dyn Future<Output = ()> + Send>> =
@@ -174,7 +172,6 @@ impl Channel {
     async fn open(
         &self,
         parts: &http::request::Parts,
-        begun: Instant,
         until: Option<Instant>,
         after: Duration,
     ) -> Result<
@@ -198,9 +195,6 @@ impl Channel {
         loop {
             tries += 1;
             let leased = deadline::until(until, self.grpc.channels().lease(&mut stages)).await;
-            if leased.is_err() {
-                stages.acquire = begun.elapsed().saturating_sub(stages.dial.total());
-            }
             let leased = leased.unwrap_or(Err(GrpcErrorKind::Deadline { after }));
             let place = match leased {
                 Ok(place) => place,

@@ -1,12 +1,12 @@
 //! The connections of a client, and the line for a stream on one of them.
 
 use crate::connection::Connection;
+use crate::stages::Waiting;
 use crate::{GrpcErrorKind, Stages};
 use openloop_net::{Backoff, Dialed, Dialer, Lease, PoolError, Stream};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::time::Instant;
 
 /// A new connection may be on its way out before the call that waited for it gets to run; so often it looks for
 /// another one.
@@ -76,11 +76,9 @@ impl Channels {
         current.map(|connection| connection.streams()).min()
     }
 
-    /// One round trip of HTTP/2 on the first connection.
-    pub(crate) async fn ping(&self) -> Result<Option<Duration>, GrpcErrorKind> {
-        let Some(slot) = self.slots.first() else {
-            return Ok(None);
-        };
+    /// One round trip of HTTP/2 on one of the connections.
+    pub(crate) async fn ping(&self) -> Result<Duration, GrpcErrorKind> {
+        let slot = self.least_loaded()?;
         let connection = self.connection(slot, &mut Stages::default()).await?;
         connection.ping().await
     }
@@ -90,8 +88,7 @@ impl Channels {
         for _ in 0..TRIES {
             let slot = self.least_loaded()?;
             let connection = self.connection(slot, stages).await?;
-            let stream = self.stream(&connection).await?;
-            stages.acquire += stream.waited();
+            let stream = self.stream(&connection, stages).await?;
             if connection.is_alive() {
                 return Ok(Place {
                     connection,
@@ -122,7 +119,11 @@ impl Channels {
     }
 
     /// A stream on that connection, waiting in line for one.
-    async fn stream(&self, connection: &Connection) -> Result<Lease<()>, PoolError> {
+    async fn stream(
+        &self,
+        connection: &Connection,
+        stages: &mut Stages,
+    ) -> Result<Lease<()>, PoolError> {
         if let Some(stream) = connection.try_lease() {
             return Ok(stream);
         }
@@ -134,6 +135,7 @@ impl Channels {
                 return Err(PoolError::Full { size, waiting });
             }
         }
+        let _waiting = Waiting::begin(&mut stages.acquire);
         connection.lease().await
     }
 
@@ -151,9 +153,9 @@ impl Channels {
         }
         // Boxed, so that a call that needs no new connection does not carry the room for opening one.
         Box::pin(async {
-            let since = Instant::now();
+            let waiting = Waiting::begin(&mut stages.acquire);
             let _opening = slot.opening.lock().await;
-            stages.acquire += since.elapsed();
+            drop(waiting);
             if let Some(mut connection) = slot.current()
                 && connection.takes_streams().await
             {
@@ -205,9 +207,7 @@ impl Channels {
             });
         }
         // The wait for the server's settings is ours: the call could have gone.
-        let since = Instant::now();
-        let connection = Connection::open(stream).await;
-        stages.acquire += since.elapsed();
-        connection
+        let _waiting = Waiting::begin(&mut stages.acquire);
+        Connection::open(stream).await
     }
 }

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use tonic::Status;
 
 /// So often a call that the server has seen nothing of looks for another connection.
-const TRIES: u32 = 5;
+pub(crate) const TRIES: u32 = 5;
 
 /// A gRPC client for one server, as an [`Operation`]: it shows every wait on our side of the wire.
 ///
@@ -113,13 +113,12 @@ impl Grpc {
         self.0.channels.dialer.counts()
     }
 
-    /// One round trip by a ping of HTTP/2, which the server's transport answers and none of its services sees; `None`
-    /// where another one is on its way.
+    /// One round trip by a ping of HTTP/2, which the server's transport answers and none of its services sees.
     ///
     /// # Errors
     ///
     /// Where no connection can be opened, or the ping is not answered.
-    pub async fn ping(&self) -> Result<Option<Duration>, GrpcError> {
+    pub async fn ping(&self) -> Result<Duration, GrpcError> {
         self.0.channels.ping().await.map_err(without_stages)
     }
 
@@ -218,11 +217,7 @@ impl Grpc {
         loop {
             tries += 1;
             let leased = deadline::until(until, self.0.channels.lease(stages)).await;
-            let mut place = leased.map_err(|elapsed| {
-                // Where it stood when its time was up: in line, but for what dialling took.
-                stages.acquire = begun.elapsed().saturating_sub(stages.dial.total());
-                passed(elapsed)
-            })??;
+            let mut place = leased.map_err(passed)??;
             let head = self
                 .0
                 .heads

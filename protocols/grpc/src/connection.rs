@@ -89,9 +89,12 @@ impl Connection {
 
     /// As many places as the server allows streams now; it may change its mind at any time.
     fn follow_settings(&self) {
-        self.life
-            .streams
-            .resize(self.sender.current_max_send_streams());
+        let streams = &self.life.streams;
+        streams.resize(self.sender.current_max_send_streams());
+        // It may have ended meanwhile, and then nobody is to stand in line for it.
+        if !self.is_alive() {
+            self.retire();
+        }
     }
 
     /// Whether new streams can be opened on it. A GOAWAY is seen at once, though the streams before it go on.
@@ -151,17 +154,17 @@ impl Connection {
         self.sender.send_request(head, false)
     }
 
-    /// One round trip of HTTP/2 itself; `None` where another ping is on its way.
-    pub(crate) async fn ping(&self) -> Result<Option<Duration>, GrpcErrorKind> {
+    /// One round trip of HTTP/2 itself, after those that others asked for.
+    pub(crate) async fn ping(&self) -> Result<Duration, GrpcErrorKind> {
         let mut ping = self.life.ping.lock().await;
         let Some(ping) = ping.as_mut() else {
-            return Ok(None);
+            return Err(GrpcErrorKind::Closed("it answers no pings".to_owned()));
         };
         let since = Instant::now();
         ping.ping(Ping::opaque())
             .await
             .map_err(GrpcErrorKind::of_h2)?;
-        Ok(Some(since.elapsed()))
+        Ok(since.elapsed())
     }
 
     /// The streams of a connection hear that it has ended, but not always that a GOAWAY was the reason.

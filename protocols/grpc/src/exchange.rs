@@ -163,7 +163,11 @@ async fn upload(
             Pace::AtOnce => {}
             Pace::Every(gap) => {
                 let after = u32::try_from(number).unwrap_or(u32::MAX);
-                tokio::time::sleep_until(handed + gap.saturating_mul(after)).await;
+                match handed.checked_add(gap.saturating_mul(after)) {
+                    Some(at) => tokio::time::sleep_until(at).await,
+                    // Not in this world.
+                    None => std::future::pending().await,
+                }
             }
             Pace::InTurn => wait_for_answers(progress, number).await,
         }

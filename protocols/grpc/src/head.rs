@@ -49,6 +49,9 @@ impl Heads {
         *request.uri_mut() = Uri::from_parts(uri).unwrap_or_default();
         *request.version_mut() = Version::HTTP_2;
         let mut headers = self.headers.clone();
+        if metadata.contains_key(USER_AGENT) {
+            headers.remove(USER_AGENT);
+        }
         for (name, value) in metadata {
             headers.append(name, value.clone());
         }

@@ -49,11 +49,15 @@
 //! up to 1 s; calls that need a connection meanwhile fail at once with the class `backing_off`. So each arrival has its
 //! outcome, and a server that restarts is not met by a storm.
 //!
+//! No keepalive is sent, as by most clients by default. Where the other side is gone without a word (a half-open
+//! connection), calls time out over it until the kernel gives it up: give them a deadline, or the run a limit.
+//!
 //! # Retries
 //!
 //! A call is sent once more, and counted under `retries`, only where the server says that it did not process it: it
 //! refused the stream, or named a last stream before it in a GOAWAY without an error. That is what the protocol calls a
-//! transparent retry. Anything else has failed, for the server may have done the work.
+//! transparent retry. Anything else has failed, for the server may have done the work. A call by a generated client is not
+//! sent again: what it sent of a stream is not kept.
 //!
 //! # Outcomes
 //!

@@ -33,6 +33,14 @@ pub enum RequestError {
         /// Its length in bytes.
         length: usize,
     },
+    /// The answer to each message is waited for, and there is only one, after the last.
+    #[error(
+        "the messages of a {kind} call cannot be sent in turn: its answer comes after the last of them; take another pace"
+    )]
+    InTurn {
+        /// The kind of call.
+        kind: CallKind,
+    },
     /// A deadline that no call can meet.
     #[error("a deadline of zero fails every call; leave it out for none")]
     ZeroDeadline,
@@ -230,10 +238,17 @@ impl Request {
     }
 
     /// When the messages of a stream are sent; [`Pace::AtOnce`] by default.
-    #[must_use]
-    pub fn pace(mut self, pace: Pace) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError::InTurn`] where no answer comes before the last message.
+    pub fn pace(mut self, pace: Pace) -> Result<Self, RequestError> {
+        let kind = self.kind();
+        if pace == Pace::InTurn && kind.client_streams() && !kind.server_streams() {
+            return Err(RequestError::InTurn { kind });
+        }
         Arc::make_mut(&mut self.0).pace = pace;
-        self
+        Ok(self)
     }
 
     /// The method, as `package.Service/Method`.
@@ -315,5 +330,10 @@ mod tests {
         let unary = Request::unary("a/b", b"").unwrap();
         assert!(unary.clone().deadline(Duration::ZERO).is_err());
         assert!(unary.metadata("grpc-status", "0").is_err());
+        let stream = Request::client_streaming("a/b", [b"", b""]).unwrap();
+        let error = stream.pace(Pace::InTurn).unwrap_err().to_string();
+        assert!(error.contains("client-streaming"), "{error}");
+        let both = Request::bidirectional("a/b", [b"", b""]).unwrap();
+        assert!(both.pace(Pace::InTurn).is_ok());
     }
 }

@@ -3,6 +3,7 @@
 use openloop_measurer::Details;
 use openloop_net::DialTimings;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// Where the time of one call went, and what it did to connections; `None` for a stage that was not reached or not
 /// needed. The crate's documentation draws them.
@@ -14,7 +15,7 @@ pub struct Stages {
     pub acquire: Duration,
     /// Resolving the name, opening TCP and the TLS handshake, where this call opened a connection.
     pub dial: DialTimings,
-    /// From the call's hand-over to the connection until its last message was handed over, where it sends a stream:
+    /// From the call's hand-over to the connection until its last message was handed over, where it sends several:
     /// the pace of the request and the wait for the server's flow control are in it.
     pub upload: Option<Duration>,
     /// From the call's hand-over until the first message of the answer was there.
@@ -67,9 +68,9 @@ impl Stages {
     pub(crate) fn count_message(
         &mut self,
         length: usize,
-        since: tokio::time::Instant,
-        before: &mut Option<tokio::time::Instant>,
-        now: tokio::time::Instant,
+        since: Instant,
+        before: &mut Option<Instant>,
+        now: Instant,
     ) {
         self.messages_received += 1;
         self.bytes += length as u64;
@@ -77,5 +78,25 @@ impl Stages {
             None => self.first_message = Some(now - since),
             Some(before) => self.message_gaps.push(now - before),
         }
+    }
+}
+
+/// A wait on our side, which counts however it ends: the call's time may be up before what it waits for is there.
+#[derive(Debug)]
+pub(crate) struct Waiting<'a> {
+    since: Instant,
+    acquire: &'a mut Duration,
+}
+
+impl<'a> Waiting<'a> {
+    pub(crate) fn begin(acquire: &'a mut Duration) -> Self {
+        let since = Instant::now();
+        Waiting { since, acquire }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        *self.acquire += self.since.elapsed();
     }
 }

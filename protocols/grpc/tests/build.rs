@@ -46,6 +46,8 @@ fn settings_that_cannot_work_are_refused() {
         refused(grpc().channels(0)),
         BuildError::NoChannels
     ));
+    let many = refused(grpc().channels(usize::MAX));
+    assert!(many.to_string().contains("65536"), "{many}");
     let zero = grpc().deadline(Duration::ZERO);
     assert!(matches!(refused(zero), BuildError::ZeroDeadline));
     let tls = grpc().tls(Tls::insecure_accept_any_certificate());

@@ -3,10 +3,10 @@
 
 mod support;
 
-use openloop_grpc::{CallKind, Pace};
+use openloop_grpc::{CallKind, Grpc, Pace};
 use openloop_measurer::{Describe, Operation, Verdict};
-use openloop_testbed::GrpcServer;
 use openloop_testbed::grpc::generated::echo::EchoRequest;
+use openloop_testbed::{GrpcServer, HttpServer};
 use std::time::Duration;
 use support::{MS, builder, client, of_each_kind, server_stream, slow, streamed, unary, until};
 use tokio::time::Instant;
@@ -85,6 +85,40 @@ async fn a_call_whose_time_is_up_in_line_waited_for_a_stream_all_of_it() {
     assert!(error.stages().acquire >= 40 * MS);
     assert_eq!((error.stages().messages_sent, server.calls()), (0, 1));
     held.abort();
+}
+
+/// To open a connection is work with the server, also where nothing comes of it in time: no wait on our side.
+#[tokio::test]
+async fn a_call_whose_time_is_up_while_it_connects_waited_for_nobody_here() {
+    let server = HttpServer::builder()
+        .backlog(0)
+        .accepting(false)
+        .start()
+        .unwrap();
+    let _waits_in_the_queue = std::net::TcpStream::connect(server.addr()).unwrap();
+    let grpc = Grpc::builder(server.url("").trim_end_matches('/'));
+    let grpc = grpc.deadline(80 * MS).build().unwrap();
+    let begun = Instant::now();
+    let error = grpc.call(unary(&slow(LONG))).await.unwrap_err();
+    assert_eq!(error.verdict(), Verdict::TimedOut);
+    let taken = begun.elapsed();
+    assert!(taken >= 80 * MS);
+    let acquire = error.stages().acquire;
+    assert!(acquire < taken / 2, "{acquire:?} of {taken:?}");
+}
+
+#[tokio::test]
+async fn a_pace_beyond_all_time_is_waited_for_until_the_deadline() {
+    let server = GrpcServer::builder().start().unwrap();
+    let grpc = client(&server).await;
+    let messages = [EchoRequest::default(), EchoRequest::default()];
+    for kind in [CallKind::ClientStreaming, CallKind::Bidirectional] {
+        let request = streamed(kind, &messages, Pace::Every(Duration::MAX));
+        let error = grpc.call(request.deadline(60 * MS).unwrap()).await;
+        let error = error.unwrap_err();
+        assert_eq!(error.verdict(), Verdict::TimedOut);
+        assert_eq!(error.stages().messages_sent, 1);
+    }
 }
 
 #[tokio::test]

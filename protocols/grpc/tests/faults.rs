@@ -3,21 +3,17 @@
 
 mod support;
 
-use bytes::Bytes;
-use h2::Reason;
-use h2::server::SendResponse;
 use openloop_grpc::{CallKind, Grpc, Pace, Request};
 use openloop_measurer::{Describe, Operation, Verdict};
 use openloop_testbed::grpc::generated::echo::EchoRequest;
-use openloop_testbed::{Act, GrpcServer, HttpServer, On, Service, Workers};
-use std::future::poll_fn;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use openloop_testbed::grpc::generated::echo::echo_client::EchoClient;
+use openloop_testbed::{GrpcServer, Service, Workers};
 use std::time::Duration;
+use support::between::{Between, Harm};
 use support::{
-    MS, builder, client, load, of_each_kind, server_stream, slow, streamed, unary, until,
+    MS, Outcomes, builder, client, load, load_by, of_each_kind, server_stream, slow, streamed,
+    unary, until,
 };
-use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tonic::Code;
 
@@ -89,6 +85,17 @@ async fn load_beyond_the_waiting_room_is_rejected() {
     );
 }
 
+/// How many did not end well: each of them, and of those that did, by one of these classes.
+#[track_caller]
+fn only(outcomes: &Outcomes, classes: &[&str]) -> u64 {
+    assert!(
+        outcomes.keys().all(|class| classes.contains(class)),
+        "{outcomes:?}"
+    );
+    let lost = outcomes.iter().filter(|(class, _)| **class != "ok");
+    lost.map(|(_, count)| count).sum()
+}
+
 /// Of each kind a call that takes 20 ms.
 fn slow_of_each_kind() -> [Request; 4] {
     let many = EchoRequest {
@@ -128,49 +135,78 @@ async fn connections_that_break_off_take_their_calls_with_them_and_no_others() {
         let grpc = client(&server).await;
         // Those that are on their way now.
         let outcomes = load(&grpc, &request, 60, 2 * MS, 30, || server.cut()).await;
-        let lost: u64 = ["closed", "reset"]
-            .iter()
-            .filter_map(|class| outcomes.get(class))
-            .sum();
+        let lost = only(&outcomes, &["ok", "closed", "reset"]);
         assert!(lost >= 1, "{}: {outcomes:?}", request.kind());
-        assert_eq!(outcomes["ok"] + lost, 60, "{outcomes:?}");
         assert_eq!(server.accepted(), 2);
     }
 }
 
 #[tokio::test]
-async fn a_restart_is_met_by_back_off_and_every_call_is_accounted() {
-    let mut server = GrpcServer::builder().start().unwrap();
-    let port = server.addr().port();
-    let grpc = client(&server).await;
-    let request = unary(&EchoRequest::default());
-    grpc.call(request.clone()).await.unwrap();
-    server.shutdown();
-    let down = load(&grpc, &request, 50, MS, 0, || ()).await;
-    // Each of them was refused, found its connection gone, or came while no attempt was due.
-    assert!(!down.contains_key("ok"), "{down:?}");
-    assert!(down["backing_off"] >= 1, "{down:?}");
-    assert!(
-        down.keys().all(|class| {
-            [
+async fn a_restart_is_met_by_back_off_and_every_call_of_any_kind_is_accounted() {
+    for request in of_each_kind(2) {
+        let kind = request.kind();
+        let mut server = GrpcServer::builder().start().unwrap();
+        let port = server.addr().port();
+        let grpc = client(&server).await;
+        grpc.call(request.clone()).await.unwrap();
+        server.shutdown();
+        let down = load(&grpc, &request, 50, MS, 0, || ()).await;
+        // Each of them was refused, found its connection gone, or came while no attempt was due.
+        assert!(down.contains_key("backing_off"), "{kind}: {down:?}");
+        only(
+            &down,
+            &[
                 "backing_off",
                 "connect_refused",
                 "closed",
                 "reset",
                 "goaway",
-            ]
-            .contains(class)
-        }),
-        "{down:?}"
-    );
-    let dialled = down.get("connect_refused").copied().unwrap_or(0);
-    assert!(dialled <= 10, "{down:?}");
+            ],
+        );
+        let dialled = down.get("connect_refused").copied().unwrap_or(0);
+        assert!(dialled <= 10, "{kind}: {down:?}");
 
-    let server = GrpcServer::builder().port(port).start().unwrap();
-    while grpc.call(request.clone()).await.is_err() {}
-    let up = load(&grpc, &request, 50, MS, 0, || ()).await;
-    assert_eq!(up["ok"], 50, "{up:?}");
-    assert_eq!((server.accepted(), server.calls()), (1, 51));
+        let server = GrpcServer::builder().port(port).start().unwrap();
+        while grpc.call(request.clone()).await.is_err() {}
+        let up = load(&grpc, &request, 50, MS, 0, || ()).await;
+        assert_eq!(up["ok"], 50, "{kind}: {up:?}");
+        assert_eq!((server.accepted(), server.calls()), (1, 51));
+    }
+}
+
+/// The server is down for a while in the middle, and calls of each kind go on coming.
+#[tokio::test]
+async fn a_server_that_is_killed_and_comes_back_under_load_is_served_again() {
+    for request in slow_of_each_kind() {
+        let kind = request.kind();
+        let mut server = GrpcServer::builder().start().unwrap();
+        let port = server.addr().port();
+        let grpc = client(&server).await;
+        let kill = move || {
+            std::thread::spawn(move || {
+                server.shutdown();
+                GrpcServer::builder().port(port).start().unwrap()
+            })
+        };
+        let mut back = None;
+        let outcomes = load(&grpc, &request, 200, 2 * MS, 50, || back = Some(kill())).await;
+        let lost = only(
+            &outcomes,
+            &[
+                "ok",
+                "backing_off",
+                "connect_refused",
+                "closed",
+                "reset",
+                "goaway",
+            ],
+        );
+        assert!(lost >= 1, "{kind}: {outcomes:?}");
+        let server = back.unwrap().join().unwrap();
+        let begun = server.calls();
+        while grpc.call(request.clone()).await.is_err() {}
+        assert!(server.calls() > begun, "{kind}");
+    }
 }
 
 #[tokio::test]
@@ -191,188 +227,88 @@ async fn a_stalled_server_makes_calls_wait_and_loses_none() {
     }
 }
 
-/// What a scripted server does with the n-th stream of a connection, n from 0.
-#[derive(Clone, Copy)]
-enum Stream {
-    /// OK, with one empty message.
-    Answer,
-    Refuse,
-    Reset,
-    /// GOAWAY that takes the streams with it.
-    Leave,
-    /// OK without a message, in the head.
-    Nothing,
-    /// A message, and no status behind it.
-    NoStatus,
-    /// A message that ends before its length.
-    Short,
-    /// OK with two messages.
-    Twice,
-    /// A message with the flag of compression.
-    Compressed,
-}
+/// What the way to the server does to a connection with calls on it, and how they end then.
+const HARMS: [(Harm, &[&str]); 4] = [
+    (Harm::Reset, &["ok", "reset", "closed"]),
+    (Harm::Close, &["ok", "closed", "reset"]),
+    (Harm::Garbage, &["ok", "malformed"]),
+    (Harm::Silence, &["ok", "timed_out"]),
+];
 
-/// A server that follows `script` on each of its connections; the count is of those.
-async fn serve(script: fn(u64) -> Stream) -> (Grpc, Arc<AtomicU64>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let accepted = Arc::new(AtomicU64::new(0));
-    let count = Arc::clone(&accepted);
-    tokio::spawn(async move {
-        loop {
-            let (socket, _) = listener.accept().await.unwrap();
-            count.fetch_add(1, Ordering::Relaxed);
-            tokio::spawn(follow(socket, script));
-        }
-    });
-    (Grpc::builder(&url).build().unwrap(), accepted)
-}
-
-async fn follow(socket: TcpStream, script: fn(u64) -> Stream) {
-    let mut connection: h2::server::Connection<_, Bytes> =
-        h2::server::handshake(socket).await.unwrap();
-    let mut number = 0;
-    while let Some(Ok((_, mut respond))) = connection.accept().await {
-        match script(number) {
-            Stream::Refuse => respond.send_reset(Reason::REFUSED_STREAM),
-            Stream::Reset => respond.send_reset(Reason::INTERNAL_ERROR),
-            Stream::Leave => connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM),
-            Stream::Nothing => {
-                let head = head().header("grpc-status", "0").body(()).unwrap();
-                respond.send_response(head, true).unwrap();
+#[tokio::test]
+async fn a_connection_that_is_harmed_costs_the_calls_on_it_and_no_others() {
+    for (harm, classes) in HARMS {
+        for request in slow_of_each_kind() {
+            let case = format!("{harm:?}, {}", request.kind());
+            let server = GrpcServer::builder().start().unwrap();
+            let between = Between::start(&server).await;
+            let grpc = Grpc::builder(&between.url()).build().unwrap();
+            grpc.prepare().await.unwrap();
+            let request = request.deadline(400 * MS).unwrap();
+            let outcomes = load(&grpc, &request, 60, 2 * MS, 30, || between.harm(harm)).await;
+            println!("{case}: {outcomes:?}");
+            let lost = only(&outcomes, classes);
+            match harm {
+                // The connection is there, as far as anybody can tell, and whoever comes is given to it.
+                Harm::Silence => assert!(lost >= 29, "{case}: {outcomes:?}"),
+                _ => {
+                    assert!((1..60).contains(&lost), "{case}: {outcomes:?}");
+                    assert_eq!(server.accepted(), 2, "{case}");
+                    grpc.call(request).await.unwrap();
+                }
             }
-            Stream::NoStatus => answer(&mut respond, &[0; 5], true),
-            Stream::Short => answer(&mut respond, &[0, 0, 0, 0, 9, 1], false),
-            Stream::Twice => answer(&mut respond, &[0; 10], false),
-            Stream::Compressed => answer(&mut respond, &[1, 0, 0, 0, 0], false),
-            Stream::Answer => answer(&mut respond, &[0; 5], false),
+            until(|| server.in_flight() == 0 || harm == Harm::Silence).await;
         }
-        number += 1;
-    }
-    let _ = poll_fn(|cx| connection.poll_closed(cx)).await;
-}
-
-fn head() -> http::response::Builder {
-    http::Response::builder().header("content-type", "application/grpc")
-}
-
-fn answer(respond: &mut SendResponse<Bytes>, body: &[u8], is_last: bool) {
-    let mut body_stream = respond
-        .send_response(head().body(()).unwrap(), false)
-        .unwrap();
-    body_stream
-        .send_data(Bytes::copy_from_slice(body), is_last)
-        .unwrap();
-    if !is_last {
-        let mut trailers = http::HeaderMap::new();
-        trailers.insert("grpc-status", http::HeaderValue::from_static("0"));
-        body_stream.send_trailers(trailers).unwrap();
-    }
-}
-
-fn empty() -> Request {
-    Request::unary("a.B/C", b"").unwrap()
-}
-
-#[tokio::test]
-async fn a_refused_stream_is_tried_once_more_and_then_rejected() {
-    let (grpc, accepted) = serve(|_| Stream::Refuse).await;
-    let error = grpc.call(empty()).await.unwrap_err();
-    assert_eq!(error.verdict(), Verdict::Rejected("stream_refused"));
-    assert_eq!(error.stages().retries, 1);
-    // The connection is as good as before.
-    assert_eq!(accepted.load(Ordering::Relaxed), 1);
-
-    let (grpc, _) = serve(|number| match number {
-        0 => Stream::Refuse,
-        _ => Stream::Answer,
-    })
-    .await;
-    let reply = grpc.call(empty()).await.unwrap();
-    assert_eq!(reply.stages().retries, 1);
-}
-
-#[tokio::test]
-async fn a_stream_that_is_reset_leaves_its_connection_alone_and_is_not_repeated() {
-    let (grpc, accepted) = serve(|number| match number {
-        0 => Stream::Reset,
-        _ => Stream::Answer,
-    })
-    .await;
-    let error = grpc.call(empty()).await.unwrap_err();
-    assert_eq!((error.class(), error.stages().retries), ("stream_reset", 0));
-    grpc.call(empty()).await.unwrap();
-    assert_eq!(accepted.load(Ordering::Relaxed), 1);
-}
-
-#[tokio::test]
-async fn a_goodbye_with_an_error_fails_the_call_and_the_next_has_a_new_connection() {
-    let (grpc, accepted) = serve(|_| Stream::Leave).await;
-    for number in 1..=3 {
-        let error = grpc.call(empty()).await.unwrap_err();
-        assert_eq!(
-            (error.class(), error.stages().retries),
-            ("goaway", 0),
-            "{error}"
-        );
-        assert_eq!(accepted.load(Ordering::Relaxed), number);
     }
 }
 
 #[tokio::test]
-async fn what_is_not_well_formed_is_no_success() {
-    for script in [
-        |_| Stream::NoStatus,
-        |_| Stream::Short,
-        |_| Stream::Twice,
-        |_| Stream::Compressed,
-        |_| Stream::Nothing,
-    ] as [fn(u64) -> Stream; 5]
-    {
-        let (grpc, _) = serve(script).await;
-        let error = grpc.call(empty()).await.unwrap_err();
-        assert_eq!(error.class(), "malformed", "{error}");
-    }
-    // Of a stream there may be none, or several.
-    for (script, messages) in [
-        ((|_| Stream::Nothing) as fn(u64) -> Stream, 0),
-        (|_| Stream::Twice, 2),
-    ] {
-        let (grpc, _) = serve(script).await;
-        let request = Request::server_streaming("a.B/C", b"").unwrap();
-        let reply = grpc.call(request).await.unwrap();
-        assert_eq!(reply.stages().messages_received, messages);
+async fn the_same_holds_for_generated_clients() {
+    let many = EchoRequest {
+        count: 3,
+        gap_us: 5_000,
+        ..slow(10 * MS)
+    };
+    for (harm, classes) in HARMS {
+        let server = GrpcServer::builder().start().unwrap();
+        let between = Between::start(&server).await;
+        let grpc = Grpc::builder(&between.url())
+            .deadline(400 * MS)
+            .build()
+            .unwrap();
+        grpc.prepare().await.unwrap();
+        let call = |seq: u64| {
+            let (grpc, many) = (grpc.clone(), many.clone());
+            async move {
+                grpc.by(async |channel| {
+                    let mut client = EchoClient::new(channel);
+                    if seq % 2 == 0 {
+                        return client.unary(many).await.map(drop);
+                    }
+                    let mut replies = client.server_stream(many).await?.into_inner();
+                    while replies.message().await?.is_some() {}
+                    Ok(())
+                })
+                .await
+            }
+        };
+        let outcomes = load_by(call, 60, 2 * MS, 30, || between.harm(harm)).await;
+        println!("{harm:?}: {outcomes:?}");
+        let lost = only(&outcomes, classes);
+        assert!((1..=60).contains(&lost), "{harm:?}: {outcomes:?}");
     }
 }
 
 #[tokio::test]
-async fn a_web_server_is_not_taken_for_one_of_grpc() {
-    let server = HttpServer::builder()
-        .http2()
-        .on(On::Request(0), Act::Status(503))
-        .on(On::Request(1), Act::Status(404))
-        .start()
-        .unwrap();
-    let grpc = Grpc::builder(server.url("").trim_end_matches('/'))
-        .build()
-        .unwrap();
-    let shed = grpc.call(empty()).await.unwrap_err();
-    assert_eq!(shed.verdict(), Verdict::Rejected("not_grpc"));
-    for status in ["404", "200"] {
-        let error = grpc.call(empty()).await.unwrap_err();
-        assert_eq!(error.verdict(), Verdict::Failed("not_grpc"));
-        assert!(error.to_string().contains(status), "{error}");
+async fn an_answer_that_trickles_is_waited_for_and_whole() {
+    for request in of_each_kind(3) {
+        let server = GrpcServer::builder().start().unwrap();
+        let between = Between::start_trickling(&server).await;
+        let grpc = Grpc::builder(&between.url()).build().unwrap();
+        grpc.prepare().await.unwrap();
+        let outcomes = load(&grpc, &request, 20, MS, 0, || ()).await;
+        assert_eq!(outcomes["ok"], 20, "{}: {outcomes:?}", request.kind());
     }
-    // One of HTTP/1.1 does not even speak HTTP/2.
-    let old = HttpServer::builder().start().unwrap();
-    let grpc = Grpc::builder(old.url("").trim_end_matches('/'))
-        .build()
-        .unwrap();
-    let error = grpc.prepare().await.unwrap_err();
-    assert!(
-        ["malformed", "closed", "reset"].contains(&error.class()),
-        "{error}"
-    );
 }
 
 #[tokio::test]
@@ -382,6 +318,7 @@ async fn nobody_at_the_port_is_a_refused_connection() {
     let grpc = builder(&server).build().unwrap();
     let error = grpc.prepare().await.unwrap_err();
     assert_eq!(error.class(), "connect_refused");
-    let error = grpc.call(empty()).await.unwrap_err();
+    let request = unary(&EchoRequest::default());
+    let error = grpc.call(request).await.unwrap_err();
     assert_eq!(error.class(), "backing_off");
 }

@@ -1,84 +1,16 @@
 //! Settings of a client, checked before anything is sent.
 
 use crate::back_off::BackOff;
+use crate::build_error::MOST_PLACES;
 use crate::engine::{Common, Engine};
 use crate::opener::{Handshake, Opener};
-use crate::{Postgres, Statement};
-use openloop_net::{Dialer, DialerBuilder, DialerError, Tls};
+use crate::{BuildError, Postgres, Statement};
+use openloop_net::{Dialer, DialerBuilder, Tls};
 use std::error::Error as StdError;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{ChannelBinding, Host, SslMode, SslNegotiation};
-
-/// Why a client cannot be built. No message repeats the connection string, which may hold a password.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// The connection string does not parse.
-    #[error(
-        "the connection string cannot be used: {reason}; write it as postgres://user:password@host:port/database, with \
-         ?sslmode=disable, prefer or require, or as host=… port=… user=… dbname=…"
-    )]
-    ConnectionString {
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// There is no host in it.
-    #[error("the connection string has no host; write it as postgres://user@host:port/database")]
-    NoHost,
-    /// There are several hosts in it.
-    #[error(
-        "the connection string has {hosts} hosts; give one, as a load on one server or another is a load on none"
-    )]
-    SeveralHosts {
-        /// How many.
-        hosts: usize,
-    },
-    /// The host is a folder.
-    #[error(
-        "{path:?} is a Unix socket; give the host and port that the server listens on with TCP"
-    )]
-    UnixSocket {
-        /// The folder.
-        path: String,
-    },
-    /// A pool without a connection serves nothing.
-    #[error("a pool of 0 connections serves nothing; give at least 1")]
-    NoConnections,
-    /// A pipeline without a place carries nothing.
-    #[error("a pipeline of depth 0 carries nothing; 1 is one request at a time")]
-    NoDepth,
-    /// Only the connections of a pool are shared.
-    #[error("a pipeline of depth {depth} needs a pool of connections to be shared")]
-    PipelineWithoutPool {
-        /// What was asked.
-        depth: usize,
-    },
-    /// The delays of reconnecting are none.
-    #[error(
-        "waiting {first:?} and at most {most:?} before connecting again is no back-off; give a first delay above 0 \
-         and no more than the longest"
-    )]
-    BackOff {
-        /// The first delay.
-        first: Duration,
-        /// The longest.
-        most: Duration,
-    },
-    /// TLS settings for a connection string that forbids it.
-    #[error("TLS settings are given and the connection string says sslmode=disable")]
-    TlsDisabled,
-    /// TLS from the first byte needs TLS.
-    #[error("sslnegotiation=direct needs TLS; add sslmode=require")]
-    DirectWithoutTls,
-    /// Channel binding is not spoken here.
-    #[error("channel_binding=require is not spoken here; leave it out")]
-    ChannelBinding,
-    /// The server cannot be dialled as asked.
-    #[error(transparent)]
-    Dialer(#[from] DialerError),
-}
 
 /// How requests are spread over connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -288,6 +220,11 @@ impl Builder {
         match (self.connections, self.depth) {
             (Connections::Pool { size: 0, .. }, _) => Err(BuildError::NoConnections),
             (_, 0) => Err(BuildError::NoDepth),
+            (Connections::Pool { size, .. }, depth)
+                if depth > 1 && size.saturating_mul(depth) > MOST_PLACES =>
+            {
+                Err(BuildError::TooDeep { size, depth })
+            }
             (Connections::Pool { .. }, _) | (_, 1) => Ok(()),
             (_, depth) => Err(BuildError::PipelineWithoutPool { depth }),
         }
@@ -410,6 +347,7 @@ mod tests {
                 builder().connections(Connections::PerRequest).pipeline(4),
                 "depth 4",
             ),
+            (builder().pipeline(usize::MAX), "fewer"),
             (builder().back_off(Duration::ZERO, second), "0ns"),
             (builder().back_off(second * 2, second), "2s"),
             (builder().connect_timeout(Duration::ZERO), "zero"),

@@ -91,6 +91,7 @@
 #![forbid(unsafe_code)]
 
 mod back_off;
+mod build_error;
 mod builder;
 mod client;
 mod engine;
@@ -108,7 +109,8 @@ mod stages;
 mod user_pool;
 mod value;
 
-pub use builder::{BuildError, Builder, Connections};
+pub use build_error::BuildError;
+pub use builder::{Builder, Connections};
 pub use client::Postgres;
 pub use error::{PostgresError, PostgresErrorKind};
 pub use monitor::{Buffers, Monitor};

@@ -32,7 +32,8 @@ pub enum BuildError {
     NoDepth,
     /// More places than there will ever be requests.
     #[error(
-        "{size} connections with {depth} requests on each are more than {MOST_PLACES}; for no limit give a depth of usize::MAX"
+        "{size} connections with {depth} requests on each are more than {MOST_PLACES}; for no limit on few connections give a \
+         depth of usize::MAX"
     )]
     TooDeep {
         /// Connections.
@@ -187,7 +188,8 @@ impl Builder {
             }
             Connections::Pipelined { depth: 0, .. } => return Err(BuildError::NoDepth),
             Connections::Pipelined { size, depth, .. }
-                if depth != usize::MAX && size.saturating_mul(depth) > MOST_PLACES =>
+                if size > MOST_PLACES
+                    || depth != usize::MAX && size.saturating_mul(depth) > MOST_PLACES =>
             {
                 return Err(BuildError::TooDeep { size, depth });
             }

@@ -2,7 +2,7 @@
 
 use crate::cluster::Cluster;
 use crate::node::Node;
-use crate::{Builder, RedisError, RedisErrorKind, Reply, Request, Stages, reply};
+use crate::{Builder, RedisError, RedisErrorKind, Reply, Request, RequestError, Stages, reply};
 use openloop_measurer::Operation;
 use openloop_net::SocketCounts;
 use redis::Value;
@@ -70,6 +70,20 @@ impl Redis {
             kind,
             stages: Box::default(),
         })
+    }
+
+    /// Whether a request can be carried out at all, as far as can be told without asking: where it cannot, its replies
+    /// would all be errors. Meant to be called before a run; calls do not check it again.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError::SeveralSlots`]: of a cluster, a command, a script or a transaction needs all of its keys in one
+    /// slot.
+    pub fn check(&self, request: &Request) -> Result<(), RequestError> {
+        match &self.0.target {
+            Target::Server(_) => Ok(()),
+            Target::Cluster(_) => request.check_slots(),
+        }
     }
 
     /// Host and port of the URL.

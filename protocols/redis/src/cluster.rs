@@ -3,17 +3,18 @@
 use crate::builder::NodeMaker;
 use crate::node::Node;
 use crate::reply::error_in;
-use crate::request::Commands;
+use crate::request::{Commands, is_transaction};
 use crate::slot::{self, Address, SLOTS};
 use crate::{RedisErrorKind, Stages};
+use futures_util::future::join_all;
 use parking_lot::RwLock;
-use redis::{ServerErrorKind, Value};
+use redis::{Cmd, Pipeline, ServerErrorKind, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::time::Instant;
 
-/// Redirections that one call follows: more of them means that the cluster contradicts itself.
+/// Redirections that one command follows: more of them means that the cluster contradicts itself.
 const HOPS: u32 = 5;
 
 /// A cluster as far as it is known. Redirections change the map; a node that cannot be reached makes it doubtful, and
@@ -72,28 +73,133 @@ impl Cluster {
         if self.is_doubtful.load(Ordering::Acquire) {
             self.learn(stages).await?;
         }
-        let mut owner = self.owner_for(commands)?;
-        let mut asking = false;
-        loop {
-            let answered = owner.node.call(commands, asking, stages).await;
-            let value = answered.inspect_err(|kind| self.doubt(kind))?;
-            let Some(redirection) = Redirection::of(&value, &owner.address.0) else {
-                return Ok(value);
-            };
-            let to = self.owner_at(redirection.address)?;
-            if !redirection.is_for_once {
-                stages.moved += 1;
-                self.map.write().set(redirection.slot, to.clone());
-            } else {
-                stages.asked += 1;
+        match commands {
+            Commands::Several(pipeline) if !is_transaction(pipeline) => {
+                self.spread(commands, pipeline, stages).await
             }
-            // Of several commands some may have been carried out: they are not sent again.
-            if stages.moved + stages.asked > HOPS || commands.single().is_none() {
-                return Ok(value);
+            Commands::Several(transaction) => {
+                let first = transaction
+                    .cmd_iter()
+                    .find(|command| slot::key_of(command).is_some());
+                let owner = self.owner_of(first)?;
+                let value = self.ask_node(&owner, commands, false, stages).await?;
+                // What it has done cannot be told from here, so that it is not sent again.
+                if let Some(redirection) = Redirection::of(&value, &owner.address.0) {
+                    self.note(redirection, stages)?;
+                }
+                Ok(value)
             }
-            asking = redirection.is_for_once;
-            owner = to;
+            Commands::One(command) | Commands::Scripted(command, _) => {
+                let owner = self.owner_of(Some(command))?;
+                let value = self.ask_node(&owner, commands, false, stages).await?;
+                self.follow(commands, &owner, value, stages).await
+            }
         }
+    }
+
+    /// Each command of a pipeline to its node, all nodes at once, and then those that are redirected, one by one: a node
+    /// that redirects a command has not carried it out.
+    async fn spread(
+        &self,
+        commands: &Commands,
+        pipeline: &Pipeline,
+        stages: &mut Stages,
+    ) -> Result<Value, RedisErrorKind> {
+        let owners = pipeline
+            .cmd_iter()
+            .map(|command| self.owner_of(Some(command)));
+        let owners = owners.collect::<Result<Vec<_>, _>>()?;
+        let mut parts: Vec<(&Owner, Vec<usize>)> = Vec::new();
+        for (number, owner) in owners.iter().enumerate() {
+            let part = parts
+                .iter_mut()
+                .find(|(other, _)| other.address == owner.address);
+            match part {
+                Some((_, numbers)) => numbers.push(number),
+                None => parts.push((owner, vec![number])),
+            }
+        }
+        let mut replies = vec![Value::Nil; owners.len()];
+        if let [(owner, _)] = parts.as_slice() {
+            let answered = self.ask_node(owner, commands, false, stages).await?;
+            replies = several(answered, owners.len())?;
+        } else {
+            let asked = parts.iter().map(async |(owner, numbers)| {
+                let mut own = redis::pipe();
+                for command in numbers.iter().filter_map(|n| pipeline.cmd_iter().nth(*n)) {
+                    own.add_command(command.clone());
+                }
+                let mut stages = Stages::default();
+                let own = Commands::Several(own);
+                let answered = self.ask_node(owner, &own, false, &mut stages).await;
+                (answered, stages)
+            });
+            let answered = join_all(asked).await;
+            let before = std::mem::take(&mut stages.acquire);
+            for (_, own) in &answered {
+                stages.join(own);
+            }
+            stages.acquire += before;
+            for ((_, numbers), (answered, _)) in parts.iter().zip(answered) {
+                let own = several(answered?, numbers.len())?;
+                for (number, reply) in numbers.iter().zip(own) {
+                    replies[*number] = reply;
+                }
+            }
+        }
+        for ((reply, owner), command) in replies.iter_mut().zip(&owners).zip(pipeline.cmd_iter()) {
+            if Redirection::of(reply, &owner.address.0).is_some() {
+                let command = Commands::One(command.clone());
+                let redirected = std::mem::replace(reply, Value::Nil);
+                *reply = self.follow(&command, owner, redirected, stages).await?;
+            }
+        }
+        Ok(Value::Array(replies))
+    }
+
+    /// What comes of a command in the end whose first answer, by `owner`, may redirect it.
+    async fn follow(
+        &self,
+        command: &Commands,
+        owner: &Owner,
+        mut value: Value,
+        stages: &mut Stages,
+    ) -> Result<Value, RedisErrorKind> {
+        let mut answered_by = owner.clone();
+        for _ in 0..HOPS {
+            let Some(redirection) = Redirection::of(&value, &answered_by.address.0) else {
+                break;
+            };
+            let is_for_once = redirection.is_for_once;
+            answered_by = self.note(redirection, stages)?;
+            value = self
+                .ask_node(&answered_by, command, is_for_once, stages)
+                .await?;
+        }
+        Ok(value)
+    }
+
+    /// Counts a redirection and remembers it if it is for good; says where it leads.
+    fn note(&self, redirection: Redirection, stages: &mut Stages) -> Result<Owner, RedisErrorKind> {
+        let to = self.owner_at(redirection.address)?;
+        if redirection.is_for_once {
+            stages.asked += 1;
+        } else {
+            stages.moved += 1;
+            self.map.write().set(redirection.slot, to.clone());
+        }
+        Ok(to)
+    }
+
+    async fn ask_node(
+        &self,
+        owner: &Owner,
+        commands: &Commands,
+        asking: bool,
+        stages: &mut Stages,
+    ) -> Result<Value, RedisErrorKind> {
+        let answered = owner.node.call(commands, asking, stages).await;
+        answered.inspect_err(|kind| self.doubt(kind))
     }
 
     /// A node that cannot be reached may be one no longer.
@@ -106,14 +212,8 @@ impl Cluster {
         }
     }
 
-    /// Where a request is to go: to the owner of its first key, or anywhere.
-    fn owner_for(&self, commands: &Commands) -> Result<Owner, RedisErrorKind> {
-        let command = match commands {
-            Commands::Several(several) => several
-                .cmd_iter()
-                .find(|command| slot::key_of(command).is_some()),
-            single => single.single(),
-        };
+    /// Where a command is to go: to the owner of its first key, or anywhere.
+    fn owner_of(&self, command: Option<&Cmd>) -> Result<Owner, RedisErrorKind> {
         let map = self.map.read();
         let slot = command.and_then(slot::key_of).map_or(0, slot::of_key);
         let owner = map.owners.get(usize::from(slot)).cloned().flatten();
@@ -206,6 +306,16 @@ impl Map {
         if let Some(place) = self.owners.get_mut(usize::from(slot)) {
             *place = Some(owner);
         }
+    }
+}
+
+/// The replies to so many commands.
+fn several(answered: Value, count: usize) -> Result<Vec<Value>, RedisErrorKind> {
+    match answered {
+        Value::Array(replies) if replies.len() == count => Ok(replies),
+        _ => Err(RedisErrorKind::Malformed(format!(
+            "{count} commands have not so many replies"
+        ))),
     }
 }
 

@@ -49,9 +49,12 @@
 //! # Clusters
 //!
 //! [`Builder::cluster`] sends each request to the node that has its first key, and follows `MOVED` and `ASK`, up to five
-//! of them; each is counted, and the time it takes is in `reply`. Pipelines and transactions go to the node of the first
-//! key and are not sent again. A node that cannot be reached makes the map doubtful: the next request asks for it anew,
-//! and that wait is in `acquire`.
+//! of them; each is counted, and the time it takes is in `reply`. The commands of a pipeline go each to its node, all nodes
+//! at once; of their waits the longest is in `acquire`, and of their replies the last in `reply`. A transaction goes to the
+//! node of its first key, and is not sent again where it is redirected. A command, script or transaction with keys of
+//! several slots is one that no cluster carries out: [`Redis::check`] tells before a run. A node that cannot be reached
+//! makes the map doubtful: the next request asks for it anew, and that wait is in `acquire`. Replicas are not asked: every
+//! request goes to the primary, as replicas answer it with `MOVED`.
 //!
 //! # Outcomes
 //!

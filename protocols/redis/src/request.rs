@@ -1,6 +1,7 @@
 //! What is asked of the server.
 
-use redis::{Cmd, Pipeline, Script as Hashed};
+use crate::slot;
+use redis::{Arg, Cmd, Pipeline, Script as Hashed};
 use std::sync::Arc;
 
 /// Commands that do not answer once, or that change what later requests on the same connection mean.
@@ -37,6 +38,15 @@ pub enum RequestError {
         command: &'static str,
         /// Why, or what to do instead.
         instead: &'static str,
+    },
+    /// No node of a cluster has all of the keys.
+    #[error(
+        "the keys of {command} are in several slots of the cluster, which no node carries out: give them a part in braces \
+         in common, such as {{user:1}}:name and {{user:1}}:age, or ask for each by itself"
+    )]
+    SeveralSlots {
+        /// The command.
+        command: String,
     },
 }
 
@@ -176,6 +186,28 @@ impl Request {
         Ok(Request(Arc::new(Commands::Several(pipeline))))
     }
 
+    /// Whether a cluster can carry it out: a command, a script or a transaction needs all of its keys in one slot. The
+    /// commands of a pipeline may each go to another node.
+    pub(crate) fn check_slots(&self) -> Result<(), RequestError> {
+        let several = |pipeline: &Pipeline| {
+            let is_transaction = is_transaction(pipeline);
+            let mut common = None;
+            for command in pipeline.cmd_iter() {
+                if !is_transaction {
+                    common = None;
+                }
+                check_slot(command, &mut common)?;
+            }
+            Ok(())
+        };
+        match &*self.0 {
+            Commands::One(command) | Commands::Scripted(command, _) => {
+                check_slot(command, &mut None)
+            }
+            Commands::Several(pipeline) => several(pipeline),
+        }
+    }
+
     /// A call of a script with its keys and arguments.
     #[must_use]
     pub fn script<K: AsRef<[u8]>, A: AsRef<[u8]>>(
@@ -194,6 +226,31 @@ impl Request {
         }
         Request(Arc::new(Commands::Scripted(call, script.clone())))
     }
+}
+
+/// Whether nobody comes in between its commands.
+pub(crate) fn is_transaction(pipeline: &Pipeline) -> bool {
+    let first = pipeline.cmd_iter().next();
+    let name = first.and_then(|command| command.args_iter().next());
+    matches!(name, Some(Arg::Simple(b"MULTI")))
+}
+
+/// Fails if a key of `command` is of another slot than `common`, which is that of the first key that was seen.
+fn check_slot(command: &Cmd, common: &mut Option<u16>) -> Result<(), RequestError> {
+    for key in slot::keys_of(command) {
+        let slot = slot::of_key(key);
+        if *common.get_or_insert(slot) != slot {
+            let words = command.args_iter().map(|word| match word {
+                Arg::Simple(word) => String::from_utf8_lossy(word).into_owned(),
+                _ => String::new(),
+            });
+            let words: Vec<_> = words.take(4).collect();
+            return Err(RequestError::SeveralSlots {
+                command: words.join(" "),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn command<W: AsRef<[u8]>>(words: impl IntoIterator<Item = W>) -> Result<Cmd, RequestError> {
@@ -261,6 +318,27 @@ mod tests {
             script.hash()
         );
         assert_eq!(packed(&call), expected);
+    }
+
+    #[test]
+    fn a_cluster_carries_out_what_is_of_one_slot() {
+        let check = |request: Result<Request, RequestError>| request.unwrap().check_slots();
+        assert!(check(Request::command(["MGET", "{a}1", "{a}2"])).is_ok());
+        assert!(check(Request::command(["PING"])).is_ok());
+        // Of slots 15495 and 3300.
+        let apart = [["INCR", "a"], ["INCR", "b"]];
+        assert!(check(Request::pipeline(apart)).is_ok());
+        let script = Script::new("");
+        let none: [&str; 0] = [];
+        for refused in [
+            Request::command(["MGET", "a", "b"]),
+            Request::pipeline([["RENAME", "a", "b"]]),
+            Request::transaction(apart),
+            Ok(Request::script(&script, ["a", "b"], none)),
+        ] {
+            let why = check(refused).unwrap_err().to_string();
+            assert!(why.contains("{user:1}:name"), "{why}");
+        }
     }
 
     #[test]

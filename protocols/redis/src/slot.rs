@@ -40,35 +40,86 @@ fn crc16(bytes: &[u8]) -> u16 {
     })
 }
 
+/// Where the keys of a command stand among its words.
+#[derive(Clone, Copy)]
+struct Places {
+    /// A key that the result goes to, before the others.
+    destination: Option<usize>,
+    first: usize,
+    last: usize,
+    step: usize,
+}
+
 /// The first key of a command. For a command that is not known here it is the first argument, as for most: where that is
 /// wrong a node redirects, which costs a round trip and is counted.
 pub(crate) fn key_of(command: &Cmd) -> Option<&[u8]> {
-    let words = || {
-        command.args_iter().map(|word| match word {
-            Arg::Simple(word) => word,
-            _ => &[],
+    let places = places(command)?;
+    words(command).nth(places.destination.unwrap_or(places.first))
+}
+
+/// All keys of a command, as far as it is known here.
+pub(crate) fn keys_of(command: &Cmd) -> impl Iterator<Item = &[u8]> {
+    let places = places(command).into_iter();
+    let places = places.flat_map(|places| {
+        let others = (places.first..=places.last).step_by(places.step);
+        places.destination.into_iter().chain(others)
+    });
+    places.filter_map(|place| words(command).nth(place))
+}
+
+fn words(command: &Cmd) -> impl Iterator<Item = &[u8]> {
+    command.args_iter().map(|word| match word {
+        Arg::Simple(word) => word,
+        _ => &[],
+    })
+}
+
+/// Source: `COMMAND INFO` of Redis 7.
+fn places(command: &Cmd) -> Option<Places> {
+    let count = words(command).count();
+    let name = words(command).next()?.to_ascii_uppercase();
+    let between = |first: usize, last: usize, step| {
+        let destination = None;
+        (first <= last && first < count).then_some(Places {
+            destination,
+            first,
+            last,
+            step,
         })
     };
-    let name = words().next()?.to_ascii_uppercase();
-    let after_count = |count: usize| {
-        let number = std::str::from_utf8(words().nth(count)?).ok()?;
-        (number.parse::<u64>().ok()? > 0).then_some(count + 1)
+    // Words there are behind the number of keys at `place`, and before them.
+    let counted = |place: usize| {
+        let number = std::str::from_utf8(words(command).nth(place)?).ok()?;
+        between(place + 1, place.checked_add(number.parse().ok()?)?, 1)
     };
-    let index = match name.as_slice() {
-        b"EVAL" | b"EVALSHA" | b"EVAL_RO" | b"EVALSHA_RO" | b"FCALL" | b"FCALL_RO" => {
-            after_count(2)
+    let last = count.saturating_sub(1);
+    match name.as_slice() {
+        b"DEL" | b"EXISTS" | b"MGET" | b"PFCOUNT" | b"PFMERGE" | b"SDIFF" | b"SDIFFSTORE"
+        | b"SINTER" | b"SINTERSTORE" | b"SUNION" | b"SUNIONSTORE" | b"TOUCH" | b"UNLINK" => {
+            between(1, last, 1)
         }
-        b"BLMPOP" | b"BZMPOP" => after_count(2),
+        b"MSET" | b"MSETNX" => between(1, last, 2),
+        b"BLPOP" | b"BRPOP" | b"BZPOPMAX" | b"BZPOPMIN" => between(1, last.saturating_sub(1), 1),
+        b"BLMOVE" | b"BRPOPLPUSH" | b"COPY" | b"GEOSEARCHSTORE" | b"LCS" | b"LMOVE" | b"RENAME"
+        | b"RENAMENX" | b"RPOPLPUSH" | b"SMOVE" | b"ZRANGESTORE" => between(1, 2, 1),
+        b"EVAL" | b"EVALSHA" | b"EVAL_RO" | b"EVALSHA_RO" | b"FCALL" | b"FCALL_RO" | b"BLMPOP"
+        | b"BZMPOP" => counted(2),
         b"LMPOP" | b"ZMPOP" | b"SINTERCARD" | b"ZDIFF" | b"ZINTER" | b"ZINTERCARD" | b"ZUNION" => {
-            after_count(1)
+            counted(1)
         }
-        b"BITOP" | b"DEBUG" | b"MEMORY" | b"OBJECT" | b"XGROUP" | b"XINFO" => Some(2),
-        b"XREAD" | b"XREADGROUP" => words()
-            .position(|word| word.eq_ignore_ascii_case(b"STREAMS"))
-            .map(|streams| streams + 1),
-        _ => Some(1),
-    };
-    words().nth(index?)
+        b"ZDIFFSTORE" | b"ZINTERSTORE" | b"ZUNIONSTORE" => Some(Places {
+            destination: Some(1),
+            ..counted(2)?
+        }),
+        b"BITOP" => between(2, last, 1),
+        b"DEBUG" | b"MEMORY" | b"OBJECT" | b"XGROUP" | b"XINFO" => between(2, 2, 1),
+        b"XREAD" | b"XREADGROUP" => {
+            let streams = words(command).position(|word| word.eq_ignore_ascii_case(b"STREAMS"))?;
+            // Each has an identifier behind all of them.
+            between(streams + 1, streams + (last - streams) / 2, 1)
+        }
+        _ => between(1, 1, 1),
+    }
 }
 
 /// The ranges of slots and the address of the owner of each, from what `CLUSTER SLOTS` answers; a node without a name
@@ -132,14 +183,44 @@ mod tests {
             ("XREAD COUNT 2 streams a 0", Some("a")),
             ("ZUNION 2 a b", Some("a")),
             ("OBJECT ENCODING a", Some("a")),
+            ("ZUNIONSTORE a 2 b c", Some("a")),
             ("PING", None),
         ] {
-            let mut command = Cmd::new();
-            for word in words.split(' ') {
-                command.arg(word);
-            }
+            let command = command(words);
             assert_eq!(key_of(&command), key.map(str::as_bytes), "{words}");
         }
+    }
+
+    #[test]
+    fn all_keys_of_a_command_are_found() {
+        for (words, keys) in [
+            ("GET a", "a"),
+            ("MGET a b c", "a b c"),
+            ("MSET a 1 b 2", "a b"),
+            ("BLPOP a b 0", "a b"),
+            ("RENAME a b", "a b"),
+            ("EVALSHA h 2 a b c", "a b"),
+            ("EVAL s 99999999999999999999 a", ""),
+            ("ZUNIONSTORE a 2 b c WEIGHTS 1 2", "a b c"),
+            ("BITOP AND a b c", "a b c"),
+            ("XREAD COUNT 2 STREAMS a b 0 0", "a b"),
+            ("XREAD STREAMS", ""),
+            ("MGET", ""),
+            ("PING", ""),
+        ] {
+            let command = command(words);
+            let found: Vec<_> = keys_of(&command).collect();
+            let keys: Vec<_> = keys.split_whitespace().map(str::as_bytes).collect();
+            assert_eq!(found, keys, "{words}");
+        }
+    }
+
+    fn command(words: &str) -> Cmd {
+        let mut command = Cmd::new();
+        for word in words.split(' ') {
+            command.arg(word);
+        }
+        command
     }
 
     #[test]

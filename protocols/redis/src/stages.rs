@@ -40,6 +40,21 @@ pub struct Stages {
 }
 
 impl Stages {
+    /// Those of a part that ran at the same time as others: its waits were not behind theirs.
+    pub(crate) fn join(&mut self, part: &Stages) {
+        if part.acquire > self.acquire {
+            self.acquire = part.acquire;
+        }
+        if part.opened > 0 {
+            (self.dial, self.setup) = (part.dial, part.setup);
+        }
+        self.reply = self.reply.max(part.reply);
+        self.opened += part.opened;
+        self.reused |= part.reused;
+        self.scripts_loaded += part.scripts_loaded;
+        self.received = self.received.max(part.received);
+    }
+
     pub(crate) fn details(&self, into: &mut Details<'_>) {
         into.acquire(self.acquire);
         let dial = &self.dial;

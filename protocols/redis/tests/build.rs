@@ -51,6 +51,8 @@ fn settings_that_cannot_work_are_refused() {
     assert!(matches!(flat, BuildError::NoDepth));
     let deep = refused(redis().connections(Connections::pipelined(8, 1 << 18)));
     assert!(matches!(deep, BuildError::TooDeep { size: 8, .. }));
+    let wide = refused(redis().connections(Connections::pipelined(usize::MAX, usize::MAX)));
+    assert!(matches!(wide, BuildError::TooDeep { .. }));
     let tls = redis().tls(Tls::insecure_accept_any_certificate());
     assert!(matches!(refused(tls), BuildError::TlsWithoutRediss { .. }));
     let database = refused(Redis::builder("redis://host/1").cluster());

@@ -82,10 +82,78 @@ async fn requests_go_to_the_node_that_has_their_key_and_follow_it_when_it_moves(
     assert_eq!((reply.value(), reply.stages().moved), (&text("b"), 1));
     assert_eq!(first.cli(&["get", KEY]).unwrap(), "b");
 
-    // Keys of several slots, and a pipeline whose key has moved, are the caller's business.
-    let crossing = ask(&redis, "MGET a b").await.unwrap();
+    // No node has the keys of several slots: that is told before a run, and by the node.
+    let crossing = request("MGET a b");
+    assert!(redis.check(&crossing).is_err());
+    let crossing = redis.call(crossing).await.unwrap();
     assert_eq!(crossing.verdict(), Verdict::Failed("redis_crossslot"));
-    cluster.give_slot(1, 2).unwrap();
+    // One server has all of them.
+    let alone = Redis::builder(&first.url()).build().unwrap();
+    assert!(alone.check(&request("MGET a b")).is_ok());
+}
+
+#[tokio::test]
+async fn the_commands_of_a_pipeline_go_each_to_its_node_and_follow_their_keys() {
+    let cluster = RedisCluster::start(3).unwrap();
+    for connections in [Connections::pool(2), Connections::multiplexed()] {
+        let redis = client(&cluster, connections);
+        redis.prepare().await.unwrap();
+        let keys: Vec<_> = (0..100).map(|n| format!("key:{n}")).collect();
+        let all = |command: &'static str| {
+            let commands = keys.iter().map(|key| {
+                let value = (command == "SET").then_some(key);
+                [Some(command), Some(key), value.map(String::as_str)]
+                    .into_iter()
+                    .flatten()
+            });
+            Request::pipeline(commands).unwrap()
+        };
+        let reply = redis.call(all("SET")).await.unwrap();
+        assert_eq!(reply.value(), &Value::Array(vec![Value::Okay; 100]));
+        let stages = reply.stages();
+        assert_eq!((stages.moved, stages.asked), (0, 0));
+        assert!(stages.reply.is_some() && stages.reused);
+        // The replies are in the order of the commands.
+        let reply = redis.call(all("GET")).await.unwrap();
+        let texts = keys.iter().map(|key| text(key)).collect();
+        assert_eq!(reply.value(), &Value::Array(texts));
+        for node in cluster.nodes() {
+            node.cli(&["flushall"]).unwrap();
+        }
+
+        // A key that has moved is followed, and so is one on its way; the others are not sent again.
+        cluster.give_slot(0, 2).unwrap();
+        let moved = [
+            ["SET", KEY, "1"],
+            ["INCRBY", "a", "1"],
+            ["INCRBY", "b", "1"],
+        ];
+        let reply = redis.call(Request::pipeline(moved).unwrap()).await.unwrap();
+        let one = Value::Int(1);
+        let expected = vec![Value::Okay, one.clone(), one];
+        assert_eq!(reply.value(), &Value::Array(expected));
+        assert_eq!((reply.stages().moved, reply.stages().asked), (1, 0));
+        value(&redis, &format!("DEL {KEY}")).await;
+        cluster.begin_moving_slot(0, 2, 0).unwrap();
+        let asked = [["INCRBY", "a", "1"], ["INCRBY", KEY, "5"]];
+        let reply = redis.call(Request::pipeline(asked).unwrap()).await.unwrap();
+        let expected = vec![Value::Int(2), Value::Int(5)];
+        assert_eq!(reply.value(), &Value::Array(expected));
+        assert_eq!((reply.stages().moved, reply.stages().asked), (0, 1));
+        cluster.give_slot(0, 0).unwrap();
+
+        // A transaction that is redirected was not carried out, and goes to the right node from then on.
+        value(&redis, &format!("DEL {KEY}")).await;
+        cluster.give_slot(0, 1).unwrap();
+        let booked = || Request::transaction([["INCRBY", KEY, "1"]]).unwrap();
+        let reply = redis.call(booked()).await.unwrap();
+        assert_eq!(reply.verdict(), Verdict::Failed("redis_moved"));
+        assert_eq!(reply.stages().moved, 1);
+        let reply = redis.call(booked()).await.unwrap();
+        assert_eq!(reply.verdict(), Verdict::Ok);
+        value(&redis, &format!("DEL {KEY}")).await;
+        cluster.give_slot(0, 0).unwrap();
+    }
 }
 
 #[tokio::test]

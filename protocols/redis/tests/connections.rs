@@ -4,8 +4,8 @@
 mod support;
 
 use openloop_measurer::Operation;
-use openloop_redis::{Connections, Redis, Value};
-use openloop_testbed::Redis as Server;
+use openloop_redis::{Connections, Redis, Tls, Value};
+use openloop_testbed::{Certificate, Redis as Server};
 use std::time::Duration;
 use support::{Load, ask, client, request, until, value};
 use tokio::task::JoinSet;
@@ -162,6 +162,7 @@ async fn no_reply_goes_to_another_request_where_many_are_given_up() {
         Connections::pipelined(4, 16),
         Connections::multiplexed(),
     ] {
+        let begun = std::time::Instant::now();
         let mut load = Load::new(client(&server, connections));
         load.redis.prepare().await.unwrap();
         for _ in 0..rounds {
@@ -174,7 +175,67 @@ async fn no_reply_goes_to_another_request_where_many_are_given_up() {
         assert_eq!(counts.scheduled, 250 * rounds);
         assert!(counts.timed_out > 0 && counts.ok > 0, "{outcomes:?}");
         assert_eq!(counts.ok + counts.timed_out, 250 * rounds, "{outcomes:?}");
+        println!(
+            "{connections:?}: {} requests with a limit of 5 ms, {} answered, each with its own number; in {:?}",
+            counts.scheduled,
+            counts.ok,
+            begun.elapsed()
+        );
         drop(redis);
         until(async || connected(&server) == 0).await;
     }
+}
+
+#[tokio::test]
+async fn tls_is_verified_and_timed() {
+    let server = Server::start_tls(Certificate::Trusted, &["--requirepass", "secret"]).unwrap();
+    let port = server
+        .tls_url()
+        .unwrap()
+        .rsplit_once(':')
+        .unwrap()
+        .1
+        .to_owned();
+    let url = format!("rediss://:secret@localhost:{port}");
+    let trusted = Tls::roots_from_pem(server.ca_pem().unwrap());
+    for connections in [
+        Connections::pool(4),
+        Connections::pipelined(2, 16),
+        Connections::multiplexed(),
+        Connections::PerRequest,
+        Connections::PerInFlight,
+    ] {
+        let redis = || {
+            let builder = Redis::builder(&url).tls(trusted.clone());
+            builder.connections(connections).build().unwrap()
+        };
+        let first = ask(&redis(), "PING").await.unwrap();
+        let stages = first.stages();
+        assert!(stages.dial.tls > Some(Duration::ZERO), "{connections:?}");
+        assert!(stages.setup.is_some() && stages.opened == 1);
+        // Each reply is that of its request, and no arrival is lost.
+        let mut load = Load::new(redis());
+        load.redis.prepare().await.unwrap();
+        load.echo(200, Duration::ZERO, Duration::from_secs(20))
+            .await;
+        let (snapshot, outcomes, _) = load.finish().await;
+        assert_eq!(snapshot.counts().ok, 200, "{connections:?}: {outcomes:?}");
+    }
+    let class = async |builder: openloop_redis::Builder| {
+        let failed = builder.build().unwrap().prepare().await.unwrap_err();
+        failed.class()
+    };
+    assert_eq!(class(Redis::builder(&url)).await, "tls_certificate");
+    // One that speaks none.
+    let plain = format!("rediss://:secret@localhost:{}", server.port());
+    let builder = Redis::builder(&plain).tls(trusted.clone());
+    assert_eq!(class(builder).await, "tls");
+    let elsewhere = Server::start_tls(Certificate::WrongHost, &[]).unwrap();
+    let url = elsewhere.tls_url().unwrap();
+    let trusted = Tls::roots_from_pem(elsewhere.ca_pem().unwrap());
+    let builder = Redis::builder(&url).tls(trusted);
+    assert_eq!(class(builder).await, "tls_certificate");
+    let any = Tls::insecure_accept_any_certificate();
+    let redis = Redis::builder(&url).tls(any).build().unwrap();
+    redis.prepare().await.unwrap();
 }

@@ -9,6 +9,7 @@ mod serve;
 
 pub use builder::{GrpcServerBuilder, Reflection};
 pub use call::Told;
+pub use protos::descriptor_set;
 
 use std::fmt;
 use std::net::SocketAddr;

@@ -1,5 +1,9 @@
 //! Real Redis servers, each in a process and a temporary folder of its own.
 
+mod cluster;
+
+pub use cluster::RedisCluster;
+
 use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
@@ -7,6 +11,7 @@ use std::process::Command;
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::certificate::{self, Certificate};
 use crate::daemon::{self, Daemon, Folder};
 
 /// Between choosing a free port and listening on it, another process may take it.
@@ -38,7 +43,15 @@ pub struct Redis {
     port: u16,
     arguments: Vec<String>,
     starts: usize,
+    tls: Option<Secure>,
     folder: Folder,
+}
+
+/// Where it speaks TLS.
+#[derive(Debug)]
+struct Secure {
+    port: u16,
+    ca_pem: String,
 }
 
 impl Redis {
@@ -55,6 +68,18 @@ impl Redis {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn start_with(arguments: &[&str]) -> io::Result<Self> {
+        Redis::start_by(arguments, None)
+    }
+
+    /// The same with a second port, at which it speaks TLS with this certificate and asks for none.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_tls(certificate: Certificate, arguments: &[&str]) -> io::Result<Self> {
+        Redis::start_by(arguments, Some(certificate))
+    }
+
+    fn start_by(arguments: &[&str], certificate: Option<Certificate>) -> io::Result<Self> {
         let mut failure = io::Error::other("no attempt was made");
         for _ in 0..ATTEMPTS {
             let mut redis = Redis {
@@ -62,8 +87,12 @@ impl Redis {
                 port: free_port()?,
                 arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
                 starts: 0,
+                tls: None,
                 folder: Folder::new("redis", None)?,
             };
+            if let Some(certificate) = certificate {
+                redis.secure(certificate)?;
+            }
             match redis.restart() {
                 Ok(()) => return Ok(redis),
                 Err(error) if error.to_string().contains("already in use") => failure = error,
@@ -83,6 +112,19 @@ impl Redis {
     #[must_use]
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Where clients find it by TLS, `rediss://localhost:PORT`; `None` where it speaks none.
+    #[must_use]
+    pub fn tls_url(&self) -> Option<String> {
+        let tls = self.tls.as_ref()?;
+        Some(format!("rediss://localhost:{}", tls.port))
+    }
+
+    /// The authority that signed its certificate, as PEM; `None` without TLS.
+    #[must_use]
+    pub fn ca_pem(&self) -> Option<&str> {
+        self.tls.as_ref().map(|tls| tls.ca_pem.as_str())
     }
 
     /// Its process id; `None` while it is down.
@@ -155,107 +197,38 @@ impl Redis {
         self.signal(Signal::CONT)
     }
 
+    /// Writes down a certificate, and what the server is to do with it.
+    fn secure(&mut self, certificate: Certificate) -> io::Result<()> {
+        let files = certificate::pem_files(certificate).map_err(io::Error::other)?;
+        let port = free_port()?;
+        let (own, key) = ("server.crt", "server.key");
+        // An authority must be named even where nobody is asked for a certificate.
+        for (name, text) in [
+            (own, &files.certificate),
+            (key, &files.key),
+            ("ca.crt", &files.authority),
+        ] {
+            fs::write(self.folder.path().join(name), text)?;
+        }
+        let path = |name| self.folder.path().join(name).display().to_string();
+        let settings = [
+            ("--tls-port", port.to_string()),
+            ("--tls-cert-file", path(own)),
+            ("--tls-key-file", path(key)),
+            ("--tls-ca-cert-file", path("ca.crt")),
+            ("--tls-auth-clients", "no".to_owned()),
+        ];
+        for (name, value) in settings {
+            self.arguments.extend([name.to_owned(), value]);
+        }
+        let ca_pem = files.authority;
+        self.tls = Some(Secure { port, ca_pem });
+        Ok(())
+    }
+
     fn signal(&self, signal: Signal) -> io::Result<()> {
         let id = self.id().and_then(Pid::from_raw);
         Ok(kill_process(id.ok_or(io::ErrorKind::NotFound)?, signal)?)
-    }
-}
-
-/// A Redis cluster of primaries without replicas, the slots spread evenly over them.
-#[derive(Debug)]
-pub struct RedisCluster {
-    nodes: Vec<Redis>,
-}
-
-impl RedisCluster {
-    /// Starts `nodes` servers (at least 3) and makes a cluster of them; returns once all of them agree that it is one.
-    ///
-    /// # Errors
-    /// As [`Redis::start`].
-    pub fn start(nodes: usize) -> io::Result<Self> {
-        let start = |_| {
-            let bus = free_port()?.to_string();
-            Redis::start_with(&["--cluster-enabled", "yes", "--cluster-port", &bus])
-        };
-        let nodes = (0..nodes).map(start).collect::<io::Result<Vec<_>>>()?;
-        let addresses = nodes.iter().map(|node| format!("127.0.0.1:{}", node.port));
-        let mut create = Command::new("redis-cli");
-        create.args(["--cluster", "create"]).args(addresses);
-        create.args(["--cluster-replicas", "0", "--cluster-yes"]);
-        by_cli(&mut create)?;
-        let cluster = RedisCluster { nodes };
-        cluster.until_agreed()?;
-        Ok(cluster)
-    }
-
-    /// Waits until every server says that the cluster serves: after the start, and after one has come back.
-    ///
-    /// # Errors
-    /// Where one of them is down.
-    pub fn until_agreed(&self) -> io::Result<()> {
-        for node in &self.nodes {
-            while !node.cli(&["cluster", "info"])?.contains("cluster_state:ok") {
-                std::thread::yield_now();
-            }
-        }
-        Ok(())
-    }
-
-    /// Its servers, in the order of their slots.
-    #[must_use]
-    pub fn nodes(&self) -> &[Redis] {
-        &self.nodes
-    }
-
-    /// Server number `number`, to be killed and restarted.
-    ///
-    /// # Panics
-    /// Where there is none of that number.
-    pub fn node_mut(&mut self, number: usize) -> &mut Redis {
-        &mut self.nodes[number]
-    }
-
-    /// Where clients find it: the URL of its first server.
-    #[must_use]
-    pub fn url(&self) -> String {
-        self.nodes.first().map(Redis::url).unwrap_or_default()
-    }
-
-    /// The id by which server number `node` is known inside the cluster.
-    ///
-    /// # Errors
-    /// Where it cannot be asked.
-    pub fn id_of(&self, node: usize) -> io::Result<String> {
-        let node = self.nodes.get(node).ok_or(io::ErrorKind::NotFound)?;
-        node.cli(&["cluster", "myid"])
-    }
-
-    /// Gives a slot, which must be empty, to server number `to`. Clients that do not know of it are told `MOVED`.
-    ///
-    /// # Errors
-    /// Where a server refuses it.
-    pub fn give_slot(&self, slot: u16, to: usize) -> io::Result<()> {
-        let (slot, id) = (slot.to_string(), self.id_of(to)?);
-        // The new owner first, so that at no time nobody owns it.
-        let owner = self.nodes.get(to).into_iter();
-        let others = self.nodes.iter().enumerate().filter(|(n, _)| *n != to);
-        for node in owner.chain(others.map(|(_, node)| node)) {
-            node.cli(&["cluster", "setslot", &slot, "node", &id])?;
-        }
-        Ok(())
-    }
-
-    /// Begins to move a slot from server number `from` to server number `to`, and goes no further: for keys that `from`
-    /// does not have, it answers `ASK`.
-    ///
-    /// # Errors
-    /// Where a server refuses it.
-    pub fn begin_moving_slot(&self, slot: u16, from: usize, to: usize) -> io::Result<()> {
-        let (slot, source, target) = (slot.to_string(), self.id_of(from)?, self.id_of(to)?);
-        let node = |number: usize| self.nodes.get(number).ok_or(io::ErrorKind::NotFound);
-        node(to)?.cli(&["cluster", "setslot", &slot, "importing", &source])?;
-        node(from)?.cli(&["cluster", "setslot", &slot, "migrating", &target])?;
-        Ok(())
     }
 }
 
@@ -324,26 +297,5 @@ mod tests {
     fn a_missing_program_is_named_with_what_to_install() {
         let error = missing("redis-server", &io::ErrorKind::NotFound.into()).to_string();
         assert!(error.contains("apt-get install redis-server"), "{error}");
-    }
-
-    #[test]
-    fn a_cluster_tells_who_has_a_slot_and_who_will() {
-        let cluster = RedisCluster::start(3).unwrap();
-        // CRC16 of "foo" is slot 12182, which the last of three has.
-        let [first, _, last] = cluster.nodes() else {
-            panic!()
-        };
-        assert_eq!(last.cli(&["set", "foo", "1"]).unwrap(), "OK");
-        let moved = first.cli(&["get", "foo"]).unwrap_err().to_string();
-        let expected = format!("MOVED 12182 127.0.0.1:{}", last.port());
-        assert!(moved.contains(&expected), "{moved}");
-        // Slot 0 is of the first, until it is moving.
-        cluster.begin_moving_slot(0, 0, 2).unwrap();
-        let key = "06S"; // CRC16 is 0
-        let told = first.cli(&["get", key]).unwrap_err().to_string();
-        let expected = format!("ASK 0 127.0.0.1:{}", last.port());
-        assert!(told.contains(&expected), "{told}");
-        cluster.give_slot(0, 2).unwrap();
-        assert_eq!(last.cli(&["get", key]).unwrap(), "");
     }
 }

@@ -159,6 +159,18 @@ fn no_name(method: &str) -> SchemaError {
     }
 }
 
+/// Most servers have no health service, or it does not know the name of the whole, or is not for everybody: they answer,
+/// and that is all that is known.
+fn says_nothing(error: &GrpcError) -> bool {
+    [
+        "grpc_unimplemented",
+        "grpc_not_found",
+        "grpc_permission_denied",
+        "grpc_unauthenticated",
+    ]
+    .contains(&error.class())
+}
+
 /// What is to be done is in the flags of this program.
 fn usage(error: &SchemaError) -> Failure {
     Failure::Usage(match error {
@@ -250,8 +262,7 @@ impl Protocol for GrpcLoad {
                         Err("the server says that it does not serve".to_owned())
                     }
                     Ok(_) => Ok(()),
-                    // Most servers have no such service, or do not know the name.
-                    Err(error) if error.kind.status().is_some() => Ok(()),
+                    Err(error) if says_nothing(&error) => Ok(()),
                     Err(error) => Err(error.to_string()),
                 }
             };

@@ -56,6 +56,10 @@ impl RedisLoad {
             requests,
         };
         let client = load.client(load.connections(1))?;
+        let first = load.requests.first().map_err(Failure::usage)?;
+        for request in &first {
+            client.check(request).map_err(Failure::usage)?;
+        }
         let (host, port) = client.endpoint();
         (load.host, load.port) = (host.to_owned(), port);
         Ok(load)

@@ -5,9 +5,13 @@ use crate::series::Metric;
 use crate::sweep::{Capacity, Curve, PerSecond, Point};
 use crate::units::{Ns, Percent, Short};
 use openloop_capacity::{GGc, Queue};
+use openloop_measurer::Outcome;
 
 /// A pool is bounded if, beyond its limit, at least this share is turned away.
 const TURNED_AWAY: f64 = 0.02;
+
+/// How adapters count those who found the line for a connection full: the pool is on our side of the wire.
+const LINE_FULL: Outcome = Outcome::Failed("pool_full");
 
 /// Most of what was not served was turned away if it is at least this share of it.
 const MOSTLY: f64 = 0.8;
@@ -143,8 +147,9 @@ fn bounded_pool(curve: &Curve, facts: &Facts, notes: &mut Notes) -> Option<Model
     let counts = top.counts();
     let share = |n: u64| n as f64 / counts.scheduled.max(1) as f64;
     let not_served = counts.scheduled.saturating_sub(counts.ok);
-    if share(counts.rejected) < TURNED_AWAY || counts.rejected < (MOSTLY * not_served as f64) as u64
-    {
+    let found_full = top.with_outcome(LINE_FULL);
+    let turned_away = counts.rejected + found_full;
+    if share(turned_away) < TURNED_AWAY || turned_away < (MOSTLY * not_served as f64) as u64 {
         return None;
     }
     let accepted = top.series(&Metric::ResponseOk).whole().mean_ns()? / 1e9;
@@ -160,9 +165,13 @@ fn bounded_pool(curve: &Curve, facts: &Facts, notes: &mut Notes) -> Option<Model
         .round()
         .max(0.0);
     notes.evidence.push(format!(
-        "at {} it turned {} away, and those that it took were served in {} on the average, and no slower in the end than in the beginning",
+        "at {} {} turned {} away, and those that it took were served in {} on the average, and no slower in the end than in the beginning",
         PerSecond(top.per_second()),
-        Percent(share(counts.rejected)),
+        match found_full > counts.rejected {
+            true => "the full line for a connection",
+            false => "it",
+        },
+        Percent(share(turned_away)),
         Ns(accepted * 1e9)
     ));
     Some(Model::BoundedPool {

@@ -2,7 +2,7 @@
 
 use crate::run::Run;
 use crate::series::{Metric, Series};
-use openloop_measurer::{Counts, Course, Quantile, Section, Value};
+use openloop_measurer::{Counts, Course, Outcome, Quantile, Section, Value};
 use openloop_sched::Rate;
 use std::time::Duration;
 
@@ -158,6 +158,16 @@ impl Point {
             counts.merge(&run.snapshot().steady_counts());
         }
         counts
+    }
+
+    /// Arrivals of the steady phases with this outcome, its class included.
+    pub(crate) fn with_outcome(&self, outcome: Outcome) -> u64 {
+        let windows = self.runs.iter().flat_map(|run| run.snapshot().windows());
+        let classes = windows.flat_map(Section::classes);
+        classes
+            .filter(|(found, _)| *found == outcome)
+            .map(|(_, stats)| stats.response.count())
+            .sum()
     }
 
     /// The share of arrivals that were not served, with its 95 % confidence interval.

@@ -6,9 +6,12 @@
     reason = "each test file uses a part of it, and a test fails by a panic"
 )]
 
+pub mod between;
+pub mod scripted;
+
 use bytes::Bytes;
 use openloop_grpc::{Builder, CallKind, Grpc, GrpcError, Pace, Reply, Request};
-use openloop_measurer::{Layout, Operation, Outcome, Recorder};
+use openloop_measurer::{Describe, Layout, Operation, Outcome, Recorder};
 use openloop_testbed::GrpcServer;
 use openloop_testbed::grpc::generated::echo::{EchoReply, EchoRequest};
 use prost::Message;
@@ -58,7 +61,10 @@ pub fn streamed(kind: CallKind, messages: &[EchoRequest], pace: Pace) -> Request
         _ => "openloop.testbed.Echo/Both",
     };
     let messages = messages.iter().map(Message::encode_to_vec);
-    Request::new(kind, method, messages).unwrap().pace(pace)
+    Request::new(kind, method, messages)
+        .unwrap()
+        .pace(pace)
+        .unwrap()
 }
 
 /// Of each kind a call that sends and gets `count` messages where it may.
@@ -112,6 +118,24 @@ pub async fn load(
     after: u64,
     meanwhile: impl FnOnce(),
 ) -> Outcomes {
+    let call = |_| {
+        let (grpc, request) = (grpc.clone(), request.clone());
+        async move { grpc.call(request).await }
+    };
+    load_by(call, count, gap, after, meanwhile).await
+}
+
+/// The same, with call number `seq` made by `call`.
+pub async fn load_by<C>(
+    call: impl Fn(u64) -> C,
+    count: u64,
+    gap: Duration,
+    after: u64,
+    meanwhile: impl FnOnce(),
+) -> Outcomes
+where
+    C: Future<Output: Describe> + Send + 'static,
+{
     let layout = Layout::steady_only(Duration::from_secs(3600)).unwrap();
     let begun = Instant::now();
     let recorder = Recorder::new(begun, layout);
@@ -121,8 +145,8 @@ pub async fn load(
         let at = begun + gap * u32::try_from(seq).unwrap();
         tokio::time::sleep_until(at).await;
         let arrival = recorder.arrive_at(seq, at);
-        let (grpc, request) = (grpc.clone(), request.clone());
-        running.spawn(async move { arrival.measure(grpc.call(request)).await.1 });
+        let calling = call(seq);
+        running.spawn(async move { arrival.measure(calling).await.1 });
         if seq == after
             && let Some(meanwhile) = meanwhile.take()
         {

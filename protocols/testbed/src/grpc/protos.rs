@@ -2,6 +2,7 @@
 
 use std::io;
 
+use prost::Message;
 use prost_types::FileDescriptorSet;
 use protox::Compiler;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
@@ -44,4 +45,13 @@ pub(crate) fn descriptors() -> io::Result<FileDescriptorSet> {
         .open_files(PROTOS.map(|(name, _)| name))
         .map_err(io::Error::other)?;
     Ok(compiler.file_descriptor_set())
+}
+
+/// What `protoc --include_imports --descriptor_set_out` would write of the server's protos.
+///
+/// # Errors
+///
+/// Where they do not compile.
+pub fn descriptor_set() -> io::Result<Vec<u8>> {
+    Ok(descriptors()?.encode_to_vec())
 }

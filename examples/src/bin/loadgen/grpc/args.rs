@@ -29,6 +29,7 @@ pub(crate) struct GrpcArgs {
     /// times [default: {}]
     #[arg(
         long,
+        visible_alias = "body",
         value_name = "JSON",
         allow_hyphen_values = true,
         help_heading = "Request"
@@ -39,8 +40,8 @@ pub(crate) struct GrpcArgs {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Request")]
     pub(crate) messages: usize,
 
-    /// When the messages of a stream are sent: at-once, in-turn (each after an answer to the one before), or a time
-    /// between them, such as 10ms [default: at-once]
+    /// When the messages of a stream are sent: at-once, in-turn (each after an answer to the one before, where both sides
+    /// are streams), or a time between them, such as 10ms [default: at-once]
     #[arg(long, value_name = "PACE", value_parser = pace, help_heading = "Request")]
     pub(crate) pace: Option<Pace>,
 
@@ -51,7 +52,7 @@ pub(crate) struct GrpcArgs {
 
     /// Several kinds of request, each with a weight, a method, data and fields to fill it: see examples/mixes/echo.toml.
     /// With --arrivals trace:FILE the rows of the trace choose the kinds, where it has kinds of these names
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "data", "keys", "messages"], help_heading = "Request")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "data", "keys", "messages", "pace"], help_heading = "Request")]
     pub(crate) mix: Option<PathBuf>,
 
     /// Metadata as "name: value", sent with every call; repeatable

@@ -40,7 +40,7 @@ pub(crate) struct Each {
     data: Vec<Template>,
     /// How often `data` is sent.
     messages: usize,
-    pace: Pace,
+    pace: Option<Pace>,
     keys: Option<Keys>,
     seed: u64,
 }
@@ -78,7 +78,7 @@ impl Calls {
             method: method.clone(),
             data,
             messages: arguments.messages,
-            pace: arguments.pace.unwrap_or_default(),
+            pace: arguments.pace,
             keys: arguments.keys,
             seed,
         };
@@ -111,6 +111,12 @@ impl Each {
                 self.method.name()
             ));
         }
+        if !kind.client_streams() && self.pace.is_some() {
+            return Err(format!(
+                "{} is {kind}, and its one message has no pace: leave out --pace",
+                self.method.name()
+            ));
+        }
         let has_key = self.data.iter().any(Template::has_key);
         match (&self.keys, has_key) {
             (Some(keys), false) => Err(format!(
@@ -134,7 +140,8 @@ impl Each {
                 None => data.text().to_owned(),
             })
         });
-        Ok(self.method.request(messages)?.pace(self.pace))
+        let request = self.method.request(messages)?;
+        Ok(request.pace(self.pace.unwrap_or_default())?)
     }
 }
 

@@ -75,7 +75,8 @@ pub(crate) struct RedisArgs {
     #[arg(long, conflicts_with = "connections", help_heading = "Connections")]
     pub(crate) connect_per_request: bool,
 
-    /// The URL is that of a node of a cluster: requests go to the node of their first key, and follow MOVED and ASK
+    /// The URL is that of a node of a cluster: requests go to the node of their first key, and follow MOVED and ASK. The
+    /// keys of one command or script must be of one slot: give them a part in braces in common, "MGET {{key}}:a {{key}}:b"
     #[arg(long, help_heading = "Connections")]
     pub(crate) cluster: bool,
 

@@ -61,6 +61,20 @@ impl Requests {
         Ok(Requests::Each(Arc::new(each)))
     }
 
+    /// The first of each kind.
+    ///
+    /// # Errors
+    /// When the words make no request.
+    pub(crate) fn first(&self) -> Result<Vec<Request>, RequestError> {
+        match self {
+            Requests::Mixed(mix, seed, _) => {
+                let kinds = mix.mix().kinds().iter();
+                kinds.map(|kind| kind.payload().request(*seed, 0)).collect()
+            }
+            _ => Ok(vec![self.of(0)?]),
+        }
+    }
+
     /// # Errors
     /// When a key makes no request of it.
     pub(crate) fn of(&self, seq: u64) -> Result<Request, RequestError> {
