@@ -162,7 +162,7 @@ impl Channel {
             handed,
             needs_status: Status::from_header_map(&head.headers).is_none(),
             limit: until.map(|until| (Box::pin(tokio::time::sleep_until(until)), after)),
-            _place: place,
+            place,
             _uploading: uploading,
         });
         Ok(http::Response::from_parts(head, body))

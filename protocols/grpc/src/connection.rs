@@ -6,6 +6,7 @@ use h2::client::{Builder, ResponseFuture, SendRequest};
 use h2::{Ping, PingPong, SendStream};
 use openloop_net::{Lease, Pool, PoolError, Stream};
 use std::future::poll_fn;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -34,8 +35,8 @@ pub(crate) struct Connection {
 struct Life {
     /// New streams can be opened.
     alive: AtomicBool,
-    /// Set when it has ended: the GOAWAY that ended it, if one did.
-    goaway: OnceLock<Option<String>>,
+    /// Set when it has ended: by what, if not in order.
+    ended: OnceLock<Option<h2::Error>>,
     /// A place for each stream that the server allows.
     streams: Pool<()>,
     ping: tokio::sync::Mutex<Option<PingPong>>,
@@ -63,16 +64,15 @@ impl Connection {
         let mut ping = connection.ping_pong();
         let life = Arc::new(Life {
             alive: AtomicBool::new(true),
-            goaway: OnceLock::new(),
+            ended: OnceLock::new(),
             streams: Pool::new(0, usize::MAX),
             ping: tokio::sync::Mutex::new(None),
         });
         let ends = Arc::clone(&life);
         tokio::spawn(async move {
             let ended = connection.await.err();
-            let goaway = ended.filter(|error| error.is_go_away() && error.is_remote());
             // Nobody else sets it.
-            let _ = ends.goaway.set(goaway.map(|error| error.to_string()));
+            let _ = ends.ended.set(ended);
             ends.retire();
         });
         if let Some(ping) = &mut ping {
@@ -167,19 +167,31 @@ impl Connection {
         Ok(since.elapsed())
     }
 
-    /// The streams of a connection hear that it has ended, but not always that a GOAWAY was the reason.
+    /// The streams of a connection hear that it has ended, but not always that a GOAWAY or a reset was the reason.
     ///
     /// Its task mostly ends in the poll in which it tells them, so one turn for it is enough to know. There is no
     /// wait beyond that: the call goes on being timed, and would report our wait as the server's time.
     pub(crate) async fn explain(&self, kind: GrpcErrorKind) -> GrpcErrorKind {
+        let is_told = !matches!(kind, GrpcErrorKind::Closed(_) | GrpcErrorKind::Reset(_));
+        if !is_told && self.life.ended.get().is_none() {
+            tokio::task::yield_now().await;
+        }
+        self.explain_now(kind)
+    }
+
+    /// The same, as far as is known.
+    pub(crate) fn explain_now(&self, kind: GrpcErrorKind) -> GrpcErrorKind {
         if !matches!(kind, GrpcErrorKind::Closed(_) | GrpcErrorKind::Reset(_)) {
             return kind;
         }
-        if self.life.goaway.get().is_none() {
-            tokio::task::yield_now().await;
-        }
-        match self.life.goaway.get() {
-            Some(Some(goaway)) => GrpcErrorKind::GoAway(goaway.clone()),
+        let is_reset = |cause: &io::Error| cause.kind() == io::ErrorKind::ConnectionReset;
+        match self.life.ended.get() {
+            Some(Some(error)) if error.is_go_away() && error.is_remote() => {
+                GrpcErrorKind::GoAway(error.to_string())
+            }
+            Some(Some(error)) if error.get_io().is_some_and(is_reset) => {
+                GrpcErrorKind::Reset(io::ErrorKind::ConnectionReset.into())
+            }
             _ => kind,
         }
     }

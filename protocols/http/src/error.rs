@@ -115,8 +115,14 @@ impl HttpErrorKind {
         if error.is_io() {
             let text = error.to_string();
             return match error.into_io() {
-                // Without a number it is not the kernel's: so `h2` names an end of the connection.
-                Some(cause) if cause.raw_os_error().is_some() => Self::of_io(cause),
+                // Of what the kernel says `h2` keeps the kind alone; an end of the connection it calls a broken pipe.
+                Some(cause)
+                    if cause.raw_os_error().is_some()
+                        || cause.get_ref().is_none()
+                            && cause.kind() != io::ErrorKind::BrokenPipe =>
+                {
+                    Self::of_io(cause)
+                }
                 _ => HttpErrorKind::Closed(text),
             };
         }

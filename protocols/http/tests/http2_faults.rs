@@ -23,6 +23,8 @@ enum Act {
     AnswerAndLeave,
     /// GOAWAY that takes the streams with it.
     Leave,
+    /// Tears the connection down (RST).
+    Tear,
 }
 
 /// A server that follows `script` on each of its connections; the count is of those.
@@ -36,9 +38,15 @@ async fn serve(script: fn(u64) -> Act) -> (String, Arc<AtomicU64>) {
             let (socket, _) = listener.accept().await.unwrap();
             count.fetch_add(1, Ordering::Relaxed);
             tokio::spawn(async move {
+                if matches!(script(0), Act::Tear) {
+                    socket.set_zero_linger().unwrap();
+                }
                 let mut connection: Server = h2::server::handshake(socket).await.unwrap();
                 let mut number = 0;
                 while let Some(Ok((_, respond))) = connection.accept().await {
+                    if matches!(script(number), Act::Tear) {
+                        return;
+                    }
                     follow(script(number), &mut connection, respond);
                     number += 1;
                 }
@@ -54,6 +62,7 @@ fn follow(act: Act, connection: &mut Server, mut respond: SendResponse<Bytes>) {
         Act::Refuse => respond.send_reset(Reason::REFUSED_STREAM),
         Act::Reset => respond.send_reset(Reason::INTERNAL_ERROR),
         Act::Leave => connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM),
+        Act::Tear => {}
         Act::Answer | Act::AnswerAndLeave => {
             respond
                 .send_response(http::Response::new(()), true)
@@ -138,4 +147,12 @@ async fn a_stream_that_is_reset_leaves_its_connection_alone() {
     assert_eq!((error.class(), error.stages().retries), ("stream_reset", 0));
     http.call(http.request()).await.unwrap();
     assert_eq!(accepted.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn a_connection_that_is_torn_down_is_a_reset_as_under_http1() {
+    let (url, _) = serve(|_| Act::Tear).await;
+    let http = client(&url, "POST");
+    let error = http.call(http.request()).await.unwrap_err();
+    assert_eq!(error.verdict(), Verdict::Failed("reset"), "{error}");
 }

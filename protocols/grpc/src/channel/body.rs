@@ -34,7 +34,7 @@ pub(crate) struct Parts {
     pub(crate) needs_status: bool,
     /// When the call's time is up, and how long it was.
     pub(crate) limit: Option<(Pin<Box<Sleep>>, Duration)>,
-    pub(crate) _place: Place,
+    pub(crate) place: Place,
     pub(crate) _uploading: Option<Uploading>,
 }
 
@@ -84,10 +84,11 @@ impl Parts {
 
     fn failed(&self, error: h2::Error) -> GrpcErrorKind {
         let failure = Failure::of_h2(error);
+        let connection = &self.place.connection;
         if failure.ends_connection {
-            self._place.connection.retire();
+            connection.retire();
         }
-        failure.kind
+        connection.explain_now(failure.kind)
     }
 }
 

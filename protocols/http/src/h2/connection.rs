@@ -7,6 +7,7 @@ use h2::client::{Builder, SendRequest};
 use h2::{Ping, PingPong};
 use openloop_net::Stream;
 use std::future::poll_fn;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -35,8 +36,8 @@ pub(crate) struct Connection {
 struct Life {
     /// New streams can be opened.
     alive: AtomicBool,
-    /// Set when it has ended: the GOAWAY that ended it, if one did.
-    goaway: OnceLock<Option<String>>,
+    /// Set when it has ended: by what, if not in order.
+    ended: OnceLock<Option<h2::Error>>,
 }
 
 /// A failed exchange, and whether it may be tried again.
@@ -61,15 +62,14 @@ impl Connection {
         let ping = connection.ping_pong();
         let life = Arc::new(Life {
             alive: AtomicBool::new(true),
-            goaway: OnceLock::new(),
+            ended: OnceLock::new(),
         });
         let ends = Arc::clone(&life);
         tokio::spawn(async move {
             let ended = connection.await.err();
             ends.alive.store(false, Ordering::Release);
-            let goaway = ended.filter(|error| error.is_go_away() && error.is_remote());
             // Nobody else sets it.
-            let _ = ends.goaway.set(goaway.map(|error| error.to_string()));
+            let _ = ends.ended.set(ended);
         });
         Ok((Connection { sender, life }, ping))
     }
@@ -107,7 +107,7 @@ impl Connection {
         self.sender.current_max_send_streams()
     }
 
-    /// The streams of a connection hear that it has ended, but not always that a GOAWAY was the reason.
+    /// The streams of a connection hear that it has ended, but not always that a GOAWAY or a reset was the reason.
     ///
     /// Its task mostly ends in the poll in which it tells them, so one turn for it is enough to know. There is no
     /// wait beyond that: the call goes on being timed, and would report our wait as the server's time.
@@ -115,11 +115,17 @@ impl Connection {
         if !matches!(kind, HttpErrorKind::Closed(_) | HttpErrorKind::Reset(_)) {
             return kind;
         }
-        if self.life.goaway.get().is_none() {
+        if self.life.ended.get().is_none() {
             tokio::task::yield_now().await;
         }
-        match self.life.goaway.get() {
-            Some(Some(goaway)) => HttpErrorKind::GoAway(goaway.clone()),
+        let is_reset = |cause: &io::Error| cause.kind() == io::ErrorKind::ConnectionReset;
+        match self.life.ended.get() {
+            Some(Some(error)) if error.is_go_away() && error.is_remote() => {
+                HttpErrorKind::GoAway(error.to_string())
+            }
+            Some(Some(error)) if error.get_io().is_some_and(is_reset) => {
+                HttpErrorKind::Reset(io::ErrorKind::ConnectionReset.into())
+            }
             _ => kind,
         }
     }
