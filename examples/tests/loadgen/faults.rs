@@ -357,7 +357,7 @@ impl WallClock {
         let library = libraries
             .map(|folder| folder.path().join("faketime/libfaketime.so.1"))
             .find(|library| library.exists())
-            .expect("libfaketime is missing: `cargo testbed` installs it, as `apt-get install faketime`");
+            .unwrap_or_else(|| panic!("libfaketime is missing: `cargo testbed` installs it, as `apt-get install faketime`"));
         command.env("LD_PRELOAD", library);
         command.env("FAKETIME_TIMESTAMP_FILE", self.0.path());
         // How often it looks whether the clock has been set, in seconds.

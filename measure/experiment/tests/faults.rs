@@ -223,7 +223,8 @@ async fn a_million_in_flight_at_once_are_all_accounted_for() {
     let counts = run.snapshot().counts();
     assert!(counts.balances(), "{counts:?}");
     assert_eq!((counts.scheduled, counts.abandoned), (ALL, ALL));
-    assert_eq!(run.generator().max_lag, Duration::ZERO);
+    // The paused clock ticks in whole milliseconds.
+    assert!(run.generator().max_lag < Duration::from_millis(1));
     let most = run
         .snapshot()
         .timeline()

@@ -44,7 +44,7 @@ async fn how_far_apart_shards_began_is_what_their_clocks_may_be_off_together() {
     assert!(report.validity.valid);
     let (valid, apart, why) = clocks(&asked([2_000_000, 300_000, 1_000_000], ["ntp"; 3]));
     assert_eq!((valid, apart), (true, Some(3e6)));
-    assert!(why.contains("within 3 ms of each other"), "{why}");
+    assert!(why.contains("within 3.00 ms of each other"), "{why}");
     let mut text = Vec::new();
     let merged = Report::merge_shards(&asked([2_000_000, 300_000, 1_000_000], ["ntp"; 3]));
     merged
@@ -55,7 +55,7 @@ async fn how_far_apart_shards_began_is_what_their_clocks_may_be_off_together() {
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");
     assert!(
-        text.contains("shards began within 3 ms of each other"),
+        text.contains("shards began within 3.00 ms of each other"),
         "{text}"
     );
     // Beyond a tenth of an interval of the timeline it was not one load.
