@@ -93,6 +93,13 @@ impl Schedule {
         Ok(self)
     }
 
+    /// The arrivals from here on of the whole schedule that this is a shard of.
+    #[must_use]
+    pub fn whole(mut self) -> Self {
+        self.shard = Shard::WHOLE;
+        self
+    }
+
     /// The end of the profile, or 1 ns after the last arrival of a trace. Every arrival is before it. A shard
     /// ends with the whole.
     #[must_use]

@@ -37,6 +37,39 @@ async fn whole_milliseconds_are_exact_under_a_paused_clock() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_day_of_arrivals_does_not_drift() {
+    let start = Instant::now();
+    let mut pacer = Pacer::new(schedule("10/24h"), start, Precision::default()).unwrap();
+    let mut released = 0;
+    while let Some(due) = next(&mut pacer).await {
+        assert_eq!(
+            due.fired,
+            Offset::from(Duration::from_millis(100 * released))
+        );
+        assert_eq!(due.fired, due.ticket.intended);
+        released += 1;
+    }
+    assert_eq!((released, pacer.max_lag()), (864_000, Duration::ZERO));
+    assert_eq!(start.elapsed(), Duration::from_millis(86_399_900));
+
+    // Thirds of a second are no whole nanoseconds: the last of a day stands where it is computed to be, as the first does.
+    let start = Instant::now();
+    let mut pacer = Pacer::new(schedule("3/24h"), start, Precision::default()).unwrap();
+    let mut released = 0;
+    while let Some(due) = next(&mut pacer).await {
+        let third = u128::from(released) * 1_000_000_000;
+        assert_eq!(
+            u128::from(due.ticket.intended.as_nanos()),
+            third / 3,
+            "{released}"
+        );
+        assert!(due.fired.saturating_since(due.ticket.intended) < Duration::from_millis(1));
+        released += 1_u64;
+    }
+    assert_eq!(released, 259_200);
+}
+
+#[tokio::test(start_paused = true)]
 async fn between_milliseconds_the_paused_clock_is_late_and_never_early() {
     let schedule = Schedule::new("0->3000/3s".parse().unwrap(), Arrivals::Poisson, 5);
     let planned = schedule.offered();

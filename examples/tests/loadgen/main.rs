@@ -6,7 +6,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod capacity;
+mod clusters;
 mod experiments;
+mod faults;
 #[cfg(feature = "grpc")]
 mod grpc;
 #[cfg(feature = "inference")]

@@ -118,3 +118,28 @@ fn a_timeout_runs_from_the_intended_instant() {
         .unwrap();
     assert!(least >= 99_000_000, "{least}");
 }
+
+#[test]
+fn a_report_that_is_shown_again_has_the_status_of_its_run() {
+    let server = five_ms();
+    for (path, flags, status) in [
+        ("/", "p50<=10s,errors<=1%", 0),
+        ("/delay/500ms", "p50<=1ms", 1),
+        ("/", "p99.9<=10s", 5),
+    ] {
+        let file = Scratch::new();
+        let made = judged(&server, path, &format!("{flags} --json {}", file.path()));
+        assert_status(&made, status);
+        let shown = run(&format!("report {}", file.path()));
+        assert_status(&shown, status);
+    }
+    // Without an objective, what counts is whether it may be believed.
+    let file = Scratch::new();
+    let flags = format!(
+        "--rate 500 {SECOND} --precision coarse --quiet --json {}",
+        file.path()
+    );
+    let instant = crate::server().start().unwrap();
+    assert_status(&loadgen(&instant.url("/"), &flags), 3);
+    assert_status(&run(&format!("report {}", file.path())), 3);
+}

@@ -1,13 +1,14 @@
 //! What the harness costs: `cargo bench -p openloop-experiment --bench cost [-- ARRIVALS]`.
 //!
 //! Per arrival of a future that does nothing: schedule, release, task, measurement and record, flat out. Then what
-//! `Measured` adds to a future, in clock reads of the same run; and memory per arrival in flight.
+//! `Measured` adds to a future, in clock reads of the same run; rates that are held, and how late; and memory per arrival
+//! in flight.
 
 // A program that prints.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
-use openloop_experiment::{Lifecycle, Plan, drive};
-use openloop_measurer::{Layout, Recorder};
+use openloop_experiment::{Lifecycle, Metric, Plan, drive};
+use openloop_measurer::{Layout, Quantile, Recorder};
 use openloop_sched::{Arrivals, Due, Offset, Profile, Rate, Schedule, Ticket};
 use openloop_workload::sessions::Sessions;
 use std::convert::Infallible;
@@ -65,8 +66,51 @@ fn main() {
     );
 
     println!(
-        "\n{} B per arrival in flight (100 000 pending no-op futures)",
-        in_flight_bytes()
+        "\nno-op arrivals for {HELD:?} on two threads\n{:>9} {:>9} {:>7} {:>9} {:>9} {:>9} {:>6}",
+        "asked/s", "sent/s", "unsent", "p50 us", "p99 us", "max us", "busy"
+    );
+    for per_second in [50_000, 100_000, 200_000, 400_000] {
+        held(per_second);
+    }
+
+    println!();
+    for in_flight in [100_000, 1_000_000] {
+        let each = in_flight_bytes(in_flight);
+        println!("{each} B per arrival in flight ({in_flight} pending no-op futures)");
+    }
+}
+
+/// For how long a rate is held.
+const HELD: Duration = Duration::from_secs(5);
+
+/// Prints what was sent of a rate over both cores, and its lag.
+fn held(per_second: u32) {
+    let plan = Plan::open(Rate::per_second(f64::from(per_second)).unwrap())
+        .lifecycle(Lifecycle::steady_only(HELD))
+        .arrivals(Arrivals::Poisson)
+        .build()
+        .unwrap();
+    let run = current().block_on(async {
+        drive::sharded(&plan, 2, |_| async {
+            Ok::<_, Infallible>(|_: Ticket| async {})
+        })
+        .await
+    });
+    let run = run.unwrap();
+    let (counts, generator) = (run.snapshot().counts(), run.generator());
+    let lag = run.series(&Metric::Lag);
+    let us = |q| {
+        lag.quantile(q)
+            .map_or(f64::NAN, |lag| lag.ns() as f64 / 1e3)
+    };
+    println!(
+        "{per_second:>9} {:>9.0} {:>7} {:>9.1} {:>9.1} {:>9.0} {:>5.0} %",
+        (counts.scheduled - counts.unsent) as f64 / generator.sending.as_secs_f64(),
+        counts.unsent,
+        us(Quantile::P50),
+        us(Quantile::P99),
+        generator.max_lag.as_secs_f64() * 1e6,
+        generator.busy().unwrap_or(f64::NAN) * 100.0,
     );
 }
 
@@ -210,15 +254,16 @@ fn measured_future(runtime: &Runtime, times: u32) -> f64 {
     })
 }
 
-fn in_flight_bytes() -> u64 {
+fn in_flight_bytes(in_flight: u32) -> u64 {
     let resident = || -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         line.and_then(|line| line.split_whitespace().next()?.parse().ok())
             .unwrap_or(0)
     };
+    let length = Duration::from_secs_f64(f64::from(in_flight) / 200_000.0);
     let plan = Plan::open(Rate::per_second(200_000.0).unwrap())
-        .lifecycle(Lifecycle::steady_only(Duration::from_millis(500)))
+        .lifecycle(Lifecycle::steady_only(length))
         .build()
         .unwrap();
     let before = resident();
@@ -228,10 +273,11 @@ fn in_flight_bytes() -> u64 {
         let stop = run.stop_handle();
         let watch = tokio::spawn(async move {
             // Until all are in flight, however long the machine takes.
+            let most = u64::from(in_flight) * 99 / 100;
             loop {
                 tokio::task::yield_now().await;
                 if let Some(live) = monitor.live()
-                    && live.counts.in_flight >= 99_000
+                    && live.counts.in_flight >= most
                 {
                     let peak = resident();
                     stop.abort();

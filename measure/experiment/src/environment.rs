@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
 
 /// The machine that the generator ran on, and what it did to the run. What a platform does not tell is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,11 +28,19 @@ pub struct Environment {
     pub descriptor_limit: Option<u64>,
     /// Runnable tasks on the machine, averaged over a minute, at the end of the run.
     pub load_average: Option<f64>,
+    /// By how many nanoseconds more the wall clock went on during the run than the monotonic clock, of which all instants
+    /// of a run are: it was set forward, or back where it is negative. An NTP daemon that keeps it slews it by up to 500 µs a
+    /// second.
+    pub wall_clock_moved_ns: i64,
+    /// How long that was, from before the run was set up until after its drain.
+    pub watched: Duration,
 }
 
 /// The readings before a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
+    wall: SystemTime,
+    monotonic: Instant,
     ticks: Option<Ticks>,
     throttled: Option<u64>,
     descriptors: Option<u64>,
@@ -40,6 +49,8 @@ pub(crate) struct Before {
 impl Before {
     pub(crate) fn read() -> Self {
         Before {
+            wall: SystemTime::now(),
+            monotonic: Instant::now(),
             ticks: Ticks::read(),
             throttled: throttled(),
             descriptors: descriptors(),
@@ -57,6 +68,7 @@ impl Before {
             .throttled
             .zip(throttled())
             .map(|(from, to)| to.saturating_sub(from));
+        let watched = self.monotonic.elapsed();
         Environment {
             os: std::env::consts::OS,
             kernel: text("/proc/sys/kernel/osrelease"),
@@ -69,7 +81,18 @@ impl Before {
             descriptor_limit: descriptor_limit(),
             load_average: text("/proc/loadavg")
                 .and_then(|text| text.split_whitespace().next()?.parse().ok()),
+            wall_clock_moved_ns: moved(self.wall, watched, SystemTime::now()),
+            watched,
         }
+    }
+}
+
+/// By how much more a clock that read `from` has gone on than the time that has passed, in nanoseconds.
+fn moved(from: SystemTime, passed: Duration, to: SystemTime) -> i64 {
+    let nanos = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
+    match to.duration_since(from) {
+        Ok(by_wall) => nanos(by_wall).saturating_sub(nanos(passed)),
+        Err(back) => -nanos(back.duration().saturating_add(passed)),
     }
 }
 
@@ -139,6 +162,15 @@ mod tests {
         assert_eq!((ticks.all, ticks.stolen), (1000, 70));
         assert!(Ticks::parse("intr 5").is_none());
         assert!(Ticks::parse("cpu 1 2 3").is_none());
+    }
+
+    #[test]
+    fn a_clock_that_is_set_is_told_from_time_that_passes() {
+        let (from, second) = (SystemTime::now(), Duration::from_secs(1));
+        assert_eq!(moved(from, second, from + second), 0);
+        assert_eq!(moved(from, second, from + second * 3), 2_000_000_000);
+        assert_eq!(moved(from, second * 3, from + second), -2_000_000_000);
+        assert_eq!(moved(from, second, from - second), -2_000_000_000);
     }
 
     #[cfg(target_os = "linux")]

@@ -61,6 +61,7 @@
 //! [`Judgement::assert`] panics by design.
 #![forbid(unsafe_code)]
 
+mod clock;
 pub mod diagnosis;
 pub mod drive;
 mod environment;
@@ -90,6 +91,7 @@ mod units;
 mod validity;
 mod work;
 
+pub use clock::ClockOffset;
 pub use environment::Environment;
 pub use floor::{Floor, FloorTrials, Level, Ratio, Rtt, RttSource};
 pub use generator::Generator;
@@ -109,7 +111,7 @@ pub use slo::{
     Basis, Bound, Concern, Evidence, Finding, Judgement, Limit, Lint, Objective, Ratios, Slo,
     SloError, Statistic, Verdict,
 };
-pub use stats::Variation;
+pub use stats::{Variation, section};
 pub use step::{Step, in_sessions};
 pub use target::Target;
 pub use validity::{Check, Severity, Unit, UnknownCheck, Validity};

@@ -4,7 +4,7 @@ mod builder;
 
 pub use builder::PlanBuilder;
 
-use crate::{InFlight, OnFailure, Target, Timeout};
+use crate::{ClockOffset, InFlight, OnFailure, Target, Timeout};
 use builder::Source;
 use openloop_measurer::{Kinds, Layout};
 use openloop_sched::{Precision, Preview, Profile, Rate, Recorded, Schedule, Shard};
@@ -45,6 +45,8 @@ pub struct Plan {
     seed: u64,
     shard: Shard,
     start_at: Option<SystemTime>,
+    clock_offset: Option<ClockOffset>,
+    fingerprint: u64,
     /// Counted when first asked for.
     preview: Arc<OnceLock<Option<Preview>>>,
 }
@@ -181,10 +183,32 @@ impl Plan {
         self.shard
     }
 
+    /// A number that shards of one run have in common, and plans of other loads hardly share: of the first thousand arrivals
+    /// of all shards together, of how many there will be, in what phases, and within which limits.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
     /// When it begins by the wall clock, where that has been agreed on.
     #[must_use]
     pub fn start_at(&self) -> Option<SystemTime> {
         self.start_at
+    }
+
+    /// How far the wall clock of this machine is off from the one by which it begins, where that has been measured.
+    #[must_use]
+    pub fn clock_offset(&self) -> Option<&ClockOffset> {
+        self.clock_offset.as_ref()
+    }
+
+    /// The agreed instant by the wall clock of this machine.
+    pub(crate) fn start_here(&self) -> Option<SystemTime> {
+        let at = self.start_at?;
+        match &self.clock_offset {
+            None => Some(at),
+            Some(clock) => clock.here(at),
+        }
     }
 
     /// A number that no plan of another seed has, to put into each request where a cache of the service would

@@ -9,7 +9,7 @@ use crate::validity::{UnknownCheck, Validity};
 use crate::{Generator, Plan, SessionCounts};
 use openloop_measurer::{Kind, Snapshot};
 use openloop_sched::Offset;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
 /// A backlog that grows by less than this share of what is offered may be chance.
@@ -31,6 +31,7 @@ pub(crate) struct Parts {
     pub(crate) plan: Plan,
     pub(crate) snapshot: Snapshot,
     pub(crate) start: Instant,
+    pub(crate) started_at: SystemTime,
     pub(crate) environment: Environment,
     pub(crate) generator: Generator,
     pub(crate) interrupted: Option<Offset>,
@@ -94,6 +95,12 @@ impl Run {
     #[must_use]
     pub fn start(&self) -> Instant {
         self.parts.start
+    }
+
+    /// The same by the wall clock, as it was when the run was about to begin: that it is set later moves nothing.
+    #[must_use]
+    pub fn started_at(&self) -> SystemTime {
+        self.parts.started_at
     }
 
     /// Everything recorded.

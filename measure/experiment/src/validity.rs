@@ -69,7 +69,7 @@ pub struct UnknownCheck {
 
 impl Validity {
     /// The names of all checks.
-    pub const CHECKS: [&'static str; 16] = [
+    pub const CHECKS: [&'static str; 17] = [
         "outbound_error",
         "inbound_error",
         "all_sent",
@@ -81,6 +81,7 @@ impl Validity {
         "steal",
         "throttled",
         "clock_source",
+        "wall_clock",
         "resources",
         "target_elsewhere",
         "open_loop",

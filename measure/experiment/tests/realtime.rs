@@ -147,22 +147,3 @@ fn a_run_needs_a_runtime_or_threads() {
         Err(DriveError::NoShards)
     ));
 }
-
-#[test]
-fn a_hundred_thousand_in_flight_at_once_are_all_accounted_for() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let plan = Plan::open(Rate::per_second(200_000.0).unwrap())
-        .lifecycle(Lifecycle::steady_only(Duration::from_millis(500)))
-        .arrivals(Arrivals::Constant)
-        .drain(Duration::from_millis(100))
-        .build()
-        .unwrap();
-    let run = runtime
-        .block_on(async { drive::shared(&plan, |_: Ticket| std::future::pending::<()>()).await });
-    let counts = run.unwrap().snapshot().counts();
-    assert_eq!(counts.scheduled, 100_000);
-    assert_eq!(counts.abandoned + counts.unsent, 100_000);
-}

@@ -2,6 +2,7 @@
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use std::hint::black_box;
 use std::ops::Range;
 
 /// The largest value that keeps its digits: one hour.
@@ -18,6 +19,9 @@ const OCTAVES: usize = 33;
 const LEN: usize = OCTAVES << HALF;
 
 type Octave = Box<[u64]>;
+
+/// Buckets in 4 KiB, the smallest page there is.
+const PAGE: usize = 512;
 
 /// Counts by bucket, laid out as HdrHistogram does.
 ///
@@ -54,6 +58,18 @@ impl Buckets {
         let octave = self.0.get_mut(index >> HALF)?;
         let octave = octave.get_or_insert_with(cleared);
         octave.get_mut(index & ((1 << HALF) - 1))
+    }
+
+    /// Takes the memory that `other` has taken.
+    pub(crate) fn provide(&mut self, other: &Buckets) {
+        for (ours, theirs) in self.0.iter_mut().zip(other.0.iter()) {
+            if ours.is_none() && theirs.is_some() {
+                // Memory that nobody has written to is not there yet.
+                let octave = ours.insert(cleared());
+                let pages = octave.iter_mut().step_by(PAGE);
+                pages.for_each(|count| *count = black_box(0));
+            }
+        }
     }
 
     /// Adds those of `other`.

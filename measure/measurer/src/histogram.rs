@@ -59,6 +59,14 @@ impl Histogram {
         }
     }
 
+    /// Takes the memory that values like those of `other` will need.
+    pub(crate) fn provide(&mut self, other: &Histogram) {
+        if let Some(theirs) = &other.buckets {
+            let ours = self.buckets.get_or_insert_with(Buckets::new);
+            ours.provide(theirs);
+        }
+    }
+
     /// Adds every value of `other`.
     pub fn merge(&mut self, other: &Histogram) {
         if other.count == 0 {

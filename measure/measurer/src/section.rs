@@ -61,7 +61,14 @@ impl ClassStats {
     }
 
     fn merge(&mut self, other: &ClassStats) {
-        for (into, from) in [
+        for (into, from) in self.beside(other) {
+            into.merge(from);
+        }
+    }
+
+    /// Each histogram beside its like.
+    fn beside<'a>(&'a mut self, other: &'a ClassStats) -> [(&'a mut Histogram, &'a Histogram); 10] {
+        [
             (&mut self.response, &other.response),
             (&mut self.service, &other.service),
             (&mut self.exchange, &other.exchange),
@@ -72,9 +79,7 @@ impl ClassStats {
             (&mut self.stamped_response, &other.stamped_response),
             (&mut self.until_received, &other.until_received),
             (&mut self.pickup, &other.pickup),
-        ] {
-            into.merge(from);
-        }
+        ]
     }
 }
 
@@ -160,6 +165,45 @@ impl Section {
         }
     }
 
+    /// Takes the memory that one histogram, counted by `number` over those of `other`, will need if what comes is like what
+    /// has come there; `false` where `other` has no more.
+    pub(crate) fn provide(&mut self, other: &Section, number: usize) -> bool {
+        if self.kinds.is_empty() {
+            return self.provide_own(other, number).is_none();
+        }
+        let mut left = number;
+        for (own, theirs) in self.kinds.iter_mut().zip(other.parts()) {
+            match own.provide_own(theirs, left) {
+                None => return true,
+                Some(fewer) => left = fewer,
+            }
+        }
+        false
+    }
+
+    /// How many are left to count, where the one was not among these.
+    fn provide_own(&mut self, other: &Section, number: usize) -> Option<usize> {
+        let mut left = number;
+        for (outcome, stats) in &other.classes {
+            let mut beside = entry(&mut self.classes, *outcome).beside(stats).into_iter();
+            let all = beside.len();
+            match beside.nth(left) {
+                None => left -= all,
+                Some((own, theirs)) => {
+                    own.provide(theirs);
+                    return None;
+                }
+            }
+        }
+        match other.metrics.get(left) {
+            None => Some(left - other.metrics.len()),
+            Some((name, theirs)) => {
+                entry(&mut self.metrics, *name).provide(theirs);
+                None
+            }
+        }
+    }
+
     /// The kinds apart, or the whole where there are none.
     fn parts(&self) -> &[Section] {
         match self.kinds.is_empty() {
@@ -180,6 +224,8 @@ impl Section {
         let parts = self.parts().iter();
         parts
             .flat_map(|part| &part.classes)
+            // Memory is taken before there is anything.
+            .filter(|(_, stats)| stats.response.count() > 0)
             .map(|(outcome, stats)| (*outcome, &**stats))
     }
 
@@ -201,7 +247,7 @@ impl Section {
     pub fn metric(&self, name: &str) -> Option<Cow<'_, Histogram>> {
         let parts = self.parts().iter().flat_map(|part| &part.metrics);
         let mut of_kinds = parts
-            .filter(|(existing, _)| *existing == name)
+            .filter(|(existing, histogram)| *existing == name && histogram.count() > 0)
             .map(|(_, histogram)| &**histogram);
         let mut total = Cow::Borrowed(of_kinds.next()?);
         for histogram in of_kinds {
@@ -284,4 +330,41 @@ pub(crate) fn entry<K: Copy + PartialEq, V: Default>(list: &mut Vec<(K, V)>, key
             list.len() - 1
         });
     &mut list[index].1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use openloop_sched::{Offset, Ticket};
+
+    fn sample(kind: Option<Kind>) -> Sample {
+        let at = Offset::from_nanos;
+        let ticket = Ticket {
+            seq: 0,
+            intended: at(0),
+        };
+        Sample::new(ticket, at(0), at(0), at(1_000_000), Outcome::Ok).of_kind(kind)
+    }
+
+    #[test]
+    fn memory_that_is_taken_ahead_is_for_every_histogram_and_shows_nothing() {
+        for kinds in [0, 2] {
+            let mut now = Section::of_kinds(kinds);
+            let of: Vec<_> = (0..kinds).map(|kind| Some(Kind::new(kind))).collect();
+            for kind in of.iter().copied().chain([None]) {
+                now.record(&sample(kind), &[Detail::Duration("connect", 7)]);
+            }
+            let mut to_come = Section::of_kinds(kinds);
+            let provided = (0..).take_while(|number| to_come.provide(&now, *number));
+            // Ten of the one class and the stage, of each kind and of none.
+            assert_eq!(provided.count(), 11 * (kinds + 1));
+            assert_eq!(to_come.classes().count(), 0);
+            assert_eq!(to_come.metrics().count(), 0);
+            assert_eq!(to_come.response().count(), 0);
+            let mut all = to_come.clone();
+            all.merge(&now);
+            assert_eq!(all.response().count(), kinds as u64 + 1);
+            assert_eq!(all.metric("connect").unwrap().count(), kinds as u64 + 1);
+        }
+    }
 }

@@ -158,16 +158,6 @@ fn wall_clock(at: SystemTime) -> Option<String> {
 /// 8029 years of 365 days.
 const YEAR_9999: Duration = Duration::from_secs(8029 * 365 * 86_400);
 
-/// Which part of a run it is, where processes share one.
-fn shard(plan: &openloop_experiment::Plan) -> Option<Shard> {
-    let shard = plan.shard();
-    (shard.count() > 1).then(|| Shard {
-        index: shard.index(),
-        count: shard.count(),
-        start_at: plan.start_at().and_then(wall_clock),
-    })
-}
-
 impl Report {
     /// The report of `run`.
     ///
@@ -189,7 +179,7 @@ impl Report {
             command: None,
             rehearsal: None,
             started_at: None,
-            shard: shard(run.plan()),
+            shard: Shard::of(run.plan(), run.plan().start_at().and_then(wall_clock)),
             merged: None,
             loop_kind: run.loop_kind().name().to_owned(),
             asked_rate: run.asked_per_second().and_then(finite),
@@ -357,18 +347,6 @@ impl Report {
     #[must_use]
     pub fn with_started_at(mut self, at: SystemTime) -> Self {
         self.started_at = wall_clock(at);
-        self
-    }
-
-    /// The same as part `index`, from 0, of a run that `count` processes share.
-    #[must_use]
-    pub fn with_shard(mut self, index: u64, count: u64) -> Self {
-        let start_at = self.shard.and_then(|shard| shard.start_at);
-        self.shard = Some(Shard {
-            index,
-            count,
-            start_at,
-        });
         self
     }
 

@@ -23,8 +23,8 @@
 //! On Linux, `control` is the opposite: a bare generator, to see what the machine itself makes of a
 //! schedule.
 //!
-//! What no script can stand for is real: [`Postgres`], [`PgBouncer`], [`Redis`] and [`RedisCluster`], and Node.js, nginx
-//! and Gunicorn by [`Web`], are the programs of the system's packages, private to whoever starts them.
+//! What no script can stand for is real: [`Postgres`], [`PgBouncer`], [`Redis`] and [`RedisCluster`], Node.js, nginx
+//! and Gunicorn by [`Web`], [`Slurm`] and [`Chrony`] are the programs of the system's packages, private to whoever starts them.
 //!
 //! The same scripted servers run in a process of their own: `testbed-http` and `testbed-llm`. `testbed` is the test command of
 //! the whole repository (`cargo testbed`).
@@ -36,6 +36,8 @@ mod answer;
 mod builder;
 mod cache;
 mod certificate;
+#[cfg(unix)]
+mod chrony;
 mod clock;
 mod connection;
 #[cfg(target_os = "linux")]
@@ -60,6 +62,8 @@ mod request;
 mod server;
 mod service;
 mod shared;
+#[cfg(target_os = "linux")]
+mod slurm;
 mod timer;
 #[cfg(unix)]
 mod web;
@@ -69,6 +73,8 @@ pub use act::{Act, On};
 pub use builder::HttpServerBuilder;
 pub use cache::Cache;
 pub use certificate::Certificate;
+#[cfg(unix)]
+pub use chrony::Chrony;
 pub use clock::Clock;
 pub use duration::{DurationError, parse_duration};
 #[cfg(feature = "grpc")]
@@ -89,6 +95,8 @@ pub use redis::{Redis, RedisCluster};
 pub use request::{RecordedRequest, SEQUENCE_HEADER};
 pub use server::HttpServer;
 pub use service::Service;
+#[cfg(target_os = "linux")]
+pub use slurm::Slurm;
 #[cfg(unix)]
 pub use web::Web;
 pub use workers::Workers;

@@ -3,6 +3,7 @@
 use crate::course::Outcome;
 use openloop_experiment::Verdict;
 use openloop_experiment::resilience::Resilience;
+use openloop_report::Report;
 use std::process::ExitCode;
 
 /// What came out, for the shell.
@@ -61,6 +62,33 @@ impl Status {
             Some(Verdict::Infeasible | Verdict::Fail) => Status::Missed,
             Some(Verdict::Inconclusive) => Status::Inconclusive,
             Some(Verdict::Pass) => Status::Pass,
+        }
+    }
+}
+
+impl Status {
+    /// What the run of a report ended with or, of a merged one, what one run of all that would have.
+    pub(crate) fn of_report(report: &Report) -> Self {
+        if report.interrupted {
+            return Status::Interrupted;
+        }
+        let objective = report.slo.as_ref().map(|slo| slo.verdict.as_str());
+        let degrades = report
+            .resilience
+            .as_ref()
+            .map(|found| found.verdict.as_str());
+        let verdicts = [objective, degrades];
+        let has = |verdict: &str| verdicts.contains(&Some(verdict));
+        let replicas = report.replicas.as_ref();
+        // In the order of the lattice.
+        if has("invalid") || !report.validity.valid {
+            Status::Invalid
+        } else if has("infeasible") || has("fail") {
+            Status::Missed
+        } else if has("inconclusive") || replicas.is_some_and(|all| all.steadiness == "discard") {
+            Status::Inconclusive
+        } else {
+            Status::Pass
         }
     }
 }

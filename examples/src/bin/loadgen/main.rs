@@ -22,6 +22,7 @@
 mod arrivals;
 mod capacity;
 mod cli;
+mod clock;
 mod command;
 mod connections;
 mod course;

@@ -9,7 +9,6 @@ use std::fmt::Arguments;
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 /// Columns of the text report where it goes to no terminal.
 const WIDTH: usize = 100;
@@ -86,7 +85,7 @@ impl OutputArgs {
         // A log is of one run: those of the others have a number more in their names.
         let logs = runs.iter().enumerate().map(|(index, run)| {
             let file = self.hlog.as_ref().map(|file| numbered(file, index));
-            to(&file, &|out| write_log(run, Some(started_at(run)), out))
+            to(&file, &|out| write_log(run, Some(run.started_at()), out))
         });
         let failures: Vec<String> = files
             .into_iter()
@@ -124,12 +123,6 @@ pub(crate) fn style() -> TextStyle {
             usize::from(columns).clamp(WIDTHS.0, WIDTHS.1)
         }),
     }
-}
-
-/// When a run began, by the wall clock.
-pub(crate) fn started_at(run: &Run) -> SystemTime {
-    let now = SystemTime::now();
-    now.checked_sub(run.start().elapsed()).unwrap_or(now)
 }
 
 pub(crate) fn is_stdout(file: &Path) -> bool {

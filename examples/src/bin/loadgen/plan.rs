@@ -2,6 +2,7 @@
 
 use crate::arrivals::{Replay, Source};
 use crate::cli::{LoadArgs, OnLimit, PhaseArgs, ScheduleArgs, SweepArg};
+use crate::clock;
 use crate::exit::Failure;
 use crate::output;
 use openloop_experiment::{InFlight, Lifecycle, OnFailure, Plan, PlanBuilder, Slo};
@@ -86,6 +87,14 @@ pub(crate) fn builder(load: &LoadArgs, replay: Option<Replay>) -> Result<PlanBui
     if let Some(at) = load.schedule.start_at {
         refuse_several_runs(load, "--start-at")?;
         plan = plan.start_at(at);
+        let reference = load.schedule.clock_reference.as_deref();
+        let reference = reference.filter(|_| !load.output.is_preview());
+        let offset = reference.map(|reference| clock::ask(reference, at));
+        let offset = offset.transpose()?;
+        clock::to_come(at, offset.as_ref())?;
+        if let Some(offset) = offset {
+            plan = plan.clock_offset(offset);
+        }
     }
     let limits = &load.limits;
     if let Some(limit) = limits.max_in_flight {

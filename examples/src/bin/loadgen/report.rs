@@ -71,12 +71,13 @@ pub(crate) struct ReportArgs {
 }
 
 pub(crate) const HELP: &str = "\
-Exit status:
-  0    done; of --compare: the figure that decides is not worse
-  1    --compare: it is worse
-  2    the command line makes no sense, or a file cannot be read
-  3    lines of a log could not be read, and are missing; --compare: a run may not be believed
-  5    --compare: the data cannot be compared";
+Exit status, of reports as their run had it, of several as one run of all would have it:
+  0    the objective is kept or, without one, the run is valid; of --window, and of logs: done
+  1    the objective is not kept, or cannot be; --compare: the figure that decides is worse
+  2    the command line makes no sense, a file cannot be read, or --merge: shards are missing or not of one run
+  3    a run may not be believed; of logs: lines could not be read, and are missing
+  5    the data are too few to judge the objective, or runs disagree; --compare: they cannot be compared
+  130  a run was interrupted";
 
 /// `60s..120s`.
 fn window(text: &str) -> Result<Range<u64>, String> {
@@ -184,7 +185,8 @@ impl ReportArgs {
         self.write(&self.html, |out| merged.write_html(out))?;
         self.write(&self.markdown, |out| merged.write_markdown(out))?;
         self.write(&self.csv, |out| merged.write_csv(out))?;
-        self.text(|out| merged.write_text(out, &output::style()))
+        self.text(|out| merged.write_text(out, &output::style()))?;
+        Ok(Status::of_report(&merged))
     }
 
     fn show_part(&self, excerpt: &Excerpt, window: &Range<u64>) -> Result<Status, Failure> {

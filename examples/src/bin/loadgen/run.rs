@@ -186,7 +186,7 @@ fn planned(report: Report, curve: Option<&Curve>, load: &LoadArgs) -> Report {
 
 /// All runs as one.
 fn ensemble(runs: &[Run]) -> Result<Report, Failure> {
-    let report = |run| Report::new(run).with_started_at(output::started_at(run));
+    let report = |run| Report::new(run).with_started_at(run.started_at());
     let reports: Vec<_> = runs.iter().map(report).collect();
     match reports.as_slice() {
         [one] => Ok(one.clone()),

@@ -38,9 +38,8 @@ pub(crate) use users::Users;
 /// How far ahead the start of a run lies, so that its first arrival is not late by construction.
 const LEAD: Duration = Duration::from_millis(5);
 
-/// An instant of the wall clock by the clock of this process.
-fn at_wall_clock(at: SystemTime) -> Result<Instant, DriveError> {
-    let (wall, now) = (SystemTime::now(), Instant::now());
+/// An instant of the wall clock by the clock of this process, where they read `wall` and `now`.
+fn at_wall_clock(at: SystemTime, wall: SystemTime, now: Instant) -> Result<Instant, DriveError> {
     let ahead = at
         .duration_since(wall)
         .map_err(|past| DriveError::StartIsPast(past.duration()))?;
@@ -66,7 +65,8 @@ pub struct Drive {
 #[derive(Clone, Debug)]
 pub struct Monitor {
     plan: Arc<Plan>,
-    recorder: Arc<OnceLock<Recorder>>,
+    /// Since the run has begun: where it is written down, and when that was by the wall clock.
+    begun: Arc<OnceLock<(Recorder, SystemTime)>>,
     stop: Stop,
 }
 
@@ -74,22 +74,24 @@ impl Monitor {
     fn new(plan: &Plan) -> Self {
         Monitor {
             plan: Arc::new(plan.clone()),
-            recorder: Arc::default(),
+            begun: Arc::default(),
             stop: Stop::new(),
         }
     }
 
     /// A recorder of a run that begins in a moment, or at the instant that has been agreed on.
     fn begin(&self) -> Result<Recorder, DriveError> {
-        let start = match self.plan.start_at() {
-            None => Instant::now() + LEAD,
-            Some(at) => at_wall_clock(at)?,
+        let (wall, now) = (SystemTime::now(), Instant::now());
+        let (start, started_at) = match (self.plan.start_at(), self.plan.start_here()) {
+            (None, _) => (now + LEAD, wall + LEAD),
+            (Some(at), Some(here)) => (at_wall_clock(here, wall, now)?, at),
+            (Some(_), None) => return Err(DriveError::StartIsTooFar(Duration::MAX)),
         };
-        let begun = self.recorder.get_or_init(|| {
+        let (recorder, _) = self.begun.get_or_init(|| {
             let (layout, kinds) = (self.plan.layout().clone(), self.plan.kinds().clone());
-            Recorder::with_kinds(start, layout, kinds)
+            (Recorder::with_kinds(start, layout, kinds), started_at)
         });
-        Ok(begun.clone())
+        Ok(recorder.clone())
     }
 
     /// The plan that is run.
@@ -101,7 +103,7 @@ impl Monitor {
     /// A glance at the run; `None` while it is still being set up.
     #[must_use]
     pub fn live(&self) -> Option<Live> {
-        self.recorder.get().map(Recorder::live)
+        self.begun.get().map(|(recorder, _)| recorder.live())
     }
 }
 
@@ -357,10 +359,12 @@ fn assemble(
     let sessions = ends.iter().filter_map(|driver| driver.sessions);
     let end = monitor.plan.layout().end();
     let stopped_at = monitor.stop.stopped_at(recorder.start());
+    let started_at = monitor.begun.get().map(|(_, at)| *at);
     Run::new(Parts {
         plan: (*monitor.plan).clone(),
         snapshot: recorder.finish(),
         start: recorder.start(),
+        started_at: started_at.unwrap_or_else(SystemTime::now),
         environment: before.after(),
         generator,
         // A stop after the last arrival changes nothing, unless it cut off what was still in flight.

@@ -1,14 +1,19 @@
 //! Puts a plan together, and checks it.
 
 use super::{Limits, Load, Plan};
-use crate::{InFlight, Lifecycle, OnFailure, PlanError, Step, Target, Timeout, TimeoutFrom};
+use crate::{
+    ClockOffset, InFlight, Lifecycle, OnFailure, PlanError, Step, Target, Timeout, TimeoutFrom,
+};
 use openloop_measurer::{Kinds, Layout, Span};
 use openloop_sched::{Arrivals, Bursts, Precision, Profile, Rate, Recorded, Schedule, Shard};
 use openloop_workload::sessions::Sessions;
+use openloop_workload::{named, numbered};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 const DRAIN: Duration = Duration::from_secs(10);
+/// How many arrivals tell one schedule from another.
+const FINGERPRINTED: usize = 1000;
 
 /// Whether a window has so many arrivals on the average that there is no need to look for one.
 fn is_surely_met(schedule: &Schedule, shard: Shard, window: Span) -> bool {
@@ -47,6 +52,7 @@ pub struct PlanBuilder {
     seed: u64,
     shard: Shard,
     start_at: Option<SystemTime>,
+    clock_offset: Option<ClockOffset>,
 }
 
 impl PlanBuilder {
@@ -69,6 +75,7 @@ impl PlanBuilder {
             seed: 1,
             shard: Shard::WHOLE,
             start_at: None,
+            clock_offset: None,
         }
     }
 
@@ -233,6 +240,13 @@ impl PlanBuilder {
         self
     }
 
+    /// The instant of [`start_at`](PlanBuilder::start_at) is by a clock that all machines of the run have asked, from which
+    /// that of this machine is so far off. The report then says by how much the beginnings of the shards may differ.
+    pub fn clock_offset(mut self, offset: ClockOffset) -> Self {
+        self.clock_offset = Some(offset);
+        self
+    }
+
     /// The same plan for one user who thinks for so long between requests.
     pub(crate) fn alone(mut self, think: Duration, lifecycle: Lifecycle) -> Self {
         self.source = Source::Users(1);
@@ -280,25 +294,47 @@ impl PlanBuilder {
         ) {
             return Err(PlanError::ShedOfClosedLoop);
         }
+        let limits = Limits {
+            in_flight: self.in_flight,
+            timeout: self.timeout.map(|after| Timeout {
+                after,
+                from: self.timeout_from,
+            }),
+            // A shorter drain would cut off what may still time out, and its age would say nothing.
+            drain: self.drain.max(self.timeout.unwrap_or_default()),
+        };
+        let told_apart = format!("{:?} {limits:?} {:?}", layout.spans(), self.sessions);
         Ok(Plan {
+            fingerprint: named(self.of_schedule(&load), &told_apart),
             load,
             layout,
-            limits: Limits {
-                in_flight: self.in_flight,
-                timeout: self.timeout.map(|after| Timeout {
-                    after,
-                    from: self.timeout_from,
-                }),
-                // A shorter drain would cut off what may still time out, and its age would say nothing.
-                drain: self.drain.max(self.timeout.unwrap_or_default()),
-            },
+            limits,
             kinds: Kinds::new(self.kinds)?,
             target: self.target,
             seed: self.seed,
             shard: self.shard,
             start_at: self.start_at,
+            clock_offset: self.clock_offset,
             preview: Arc::default(),
         })
+    }
+
+    /// A number of the beginning of a schedule and of its size: of the whole one, whatever the shard.
+    fn of_schedule(&self, load: &Load) -> u64 {
+        let (Load::Open { schedule, .. } | Load::PartlyOpen { schedule, .. }) = load else {
+            return self.seed;
+        };
+        let expected = schedule
+            .profile()
+            .map(|profile| profile.integral(profile.end()).as_arrivals().to_bits());
+        let whole = schedule.clone().whole();
+        let instants = whole
+            .take(FINGERPRINTED)
+            .map(|ticket| ticket.intended.as_nanos());
+        instants
+            .chain([schedule.end().as_nanos()])
+            .chain(expected)
+            .fold(self.seed, numbered)
     }
 
     fn load(&self) -> Result<(Load, Layout), PlanError> {

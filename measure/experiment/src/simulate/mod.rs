@@ -16,7 +16,7 @@ use openloop_measurer::{Kind, Outcome, Recorder, Sample};
 use openloop_sched::{Offset, Ticket};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
 /// A service that exists only as arithmetic: it says at once when each request would end.
@@ -94,6 +94,7 @@ pub fn simulate(plan: &Plan, mut service: impl Simulated) -> Result<Run, DriveEr
         plan: plan.clone(),
         snapshot: recorder.finish(),
         start,
+        started_at: SystemTime::now(),
         environment: Environment::default(),
         generator: Generator::simulated(plan.layout().end()),
         interrupted: None,

@@ -266,6 +266,12 @@ impl<'a> Of<'a> {
             return told(Verdict::Inconclusive, "nothing was measured");
         };
         let statistic = self.term.bound.statistic;
+        if statistic == Statistic::Achieved && self.is_of_shard() {
+            return told(
+                Verdict::Inconclusive,
+                "it is a part of what all shards achieve together: their merged report tells",
+            );
+        }
         if finding.at_least && statistic == Statistic::Mean {
             let verdict = match value > limit {
                 true => Verdict::Fail,
@@ -369,6 +375,11 @@ impl<'a> Of<'a> {
             }
         };
         self.runs.iter().map(of_run).sum()
+    }
+
+    /// Whether the runs are parts of what others share with them.
+    fn is_of_shard(&self) -> bool {
+        self.runs.iter().any(|run| run.plan().shard().count() > 1)
     }
 
     fn achieved(&self) -> Option<f64> {

@@ -8,6 +8,7 @@ mod welch;
 
 pub(crate) use kendall::Kendall;
 pub(crate) use quantiles::{chi_squared, fisher_above, student};
-pub(crate) use sectioning::{section, variance_of_point};
+pub use sectioning::section;
+pub(crate) use sectioning::variance_of_point;
 pub use variation::Variation;
 pub(crate) use welch::{Difference, paired, welch};

@@ -12,7 +12,8 @@ use super::student;
 /// minute and 93 % of runs of five; at ρ = 0.5 in 95 %.
 ///
 /// `None` unless there are three sections. The centre is the point of the whole, never the mean of quantiles.
-pub(crate) fn section(point: f64, sections: &[f64]) -> Option<(f64, f64)> {
+#[must_use]
+pub fn section(point: f64, sections: &[f64]) -> Option<(f64, f64)> {
     if sections.len() < 3 {
         return None;
     }

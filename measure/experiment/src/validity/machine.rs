@@ -5,6 +5,7 @@ use crate::Target;
 use crate::plan::Load;
 use crate::run::Run;
 use crate::series::Metric;
+use crate::units::Ns;
 use openloop_workload::sessions::Sessions;
 use std::time::Duration;
 
@@ -16,13 +17,17 @@ const WAIT_LIMIT: f64 = 0.05;
 const STEAL_NOTED: f64 = 0.01;
 /// … and that leaves nothing to be believed.
 const STEAL_LIMIT: f64 = 0.1;
+/// A wall clock that moves by more than this, and by more than it may be slewed, was set.
+const SET: Duration = Duration::from_millis(10);
+/// How fast Linux slews a clock at most.
+const SLEW: f64 = 500e-6;
 /// Clock sources whose every reading is a slow access to a device.
 const SLOW_CLOCKS: [&str; 3] = ["hpet", "acpi_pm", "jiffies"];
 
 /// What the machine did to the run: nothing, where time was simulated.
-pub(super) fn all(run: &Run) -> [Option<Check>; 7] {
+pub(super) fn all(run: &Run) -> [Option<Check>; 8] {
     if run.generator().simulated {
-        return [const { None }; 7];
+        return [const { None }; 8];
     }
     [
         busy(run),
@@ -31,6 +36,7 @@ pub(super) fn all(run: &Run) -> [Option<Check>; 7] {
         steal(run),
         throttled(run),
         clock_source(run),
+        wall_clock(run),
         resources(run),
     ]
 }
@@ -134,6 +140,21 @@ fn clock_source(run: &Run) -> Option<Check> {
         SLOW_CLOCKS.join(", ")
     );
     Some(check("clock_source", Severity::Warning, !slow, why))
+}
+
+/// That the wall clock was set. An NTP daemon that keeps it slews it as well, by up to 500 µs a second.
+fn wall_clock(run: &Run) -> Option<Check> {
+    let moved = run.environment().wall_clock_moved_ns;
+    let slewed = SET + run.environment().watched.mul_f64(SLEW);
+    let slewed = slewed.as_nanos() as f64;
+    let by = moved.unsigned_abs() as f64;
+    let way = if moved < 0 { "back" } else { "forward" };
+    let why = format!(
+        "the wall clock of this machine was set {way} by {} during the run: latencies are of the monotonic clock and have none of it, but times of day are those of the clock before, and shards on other machines may have begun that much apart; let NTP settle first",
+        Ns(by)
+    );
+    let check = check("wall_clock", Severity::Warning, false, why);
+    (by > slewed).then(|| check.figures(by, slewed, Unit::Nanoseconds))
 }
 
 /// Descriptors and ports: what the machine ran out of, in the whole run.

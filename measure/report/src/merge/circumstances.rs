@@ -1,13 +1,14 @@
 //! What stood around several runs, as that of one: checks, generators, their health, the course in
 //! time, and how they were loaded.
 
+use super::clocks::shard_clocks;
 use super::{MergeError, Of, common, sum, sum_if_all};
 use crate::Report;
 use crate::schema::{Check, Closed, Generator, Health, Interval, Sessions, Validity, finite};
 use std::collections::BTreeMap;
 
 /// Every check that any had, as the worst of them found it.
-pub(super) fn validity(all: &[&Report]) -> Validity {
+pub(super) fn validity(all: &[&Report], of: Of) -> Validity {
     let names = all
         .first()
         .map_or(&[][..], |report| &report.validity.checks)
@@ -27,10 +28,13 @@ pub(super) fn validity(all: &[&Report]) -> Validity {
             }
         }
     }
-    Validity {
-        valid: all.iter().all(|report| report.validity.valid),
-        checks,
+    let mut valid = all.iter().all(|report| report.validity.valid);
+    if of == Of::Shards {
+        let check = shard_clocks(all);
+        valid &= check.pass || check.severity.as_deref() == Some("warning");
+        checks.push(check);
     }
+    Validity { valid, checks }
 }
 
 pub(super) fn timeline(all: &[&Report]) -> Result<Vec<Interval>, MergeError> {

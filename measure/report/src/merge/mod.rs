@@ -1,6 +1,7 @@
 //! Several reports as one.
 
 mod circumstances;
+mod clocks;
 mod counts;
 mod latencies;
 mod objective;
@@ -101,7 +102,8 @@ impl Report {
     /// Reports of the shards of one run as that of the run: all must be there, each once.
     ///
     /// Rates add up, and so do the counts of each interval. Of the latencies of an interval only the largest is known
-    /// of all together: the others are `None`, since percentiles cannot be merged.
+    /// of all together: the others are `None`, since percentiles cannot be merged. The check `shard_clocks` says how far
+    /// apart they may have begun.
     ///
     /// # Errors
     /// When one is missing or there twice, they are not of one run, or their histograms cannot be read.
@@ -132,6 +134,10 @@ impl Report {
                 ("the seed", report.seed == first.seed),
                 ("the rate asked for", report.asked_rate == first.asked_rate),
                 ("the length of a phase", layout(report) == layout(first)),
+                (
+                    "the plan (arrivals, profile, sessions or limits)",
+                    shard.plan == agreed.plan,
+                ),
             ] {
                 if !is_same {
                     return Err(MergeError::OtherRuns(what));
@@ -222,7 +228,7 @@ fn merge(reports: &[Report], of: Of) -> Result<Report, MergeError> {
         observations: BTreeMap::new(),
         courses: BTreeMap::new(),
         events: Vec::new(),
-        validity: validity(all),
+        validity: validity(all, of),
         floor: common(all, |report| report.floor.clone()),
         slo: None,
         backlog: None,

@@ -31,6 +31,10 @@ pub struct Environment {
     pub descriptor_limit: Option<u64>,
     /// Runnable tasks on the machine, averaged over a minute, at the end of the run.
     pub load_average: Option<f64>,
+    /// By how much more the wall clock went on during the run than the monotonic clock, of which all instants of a run
+    /// are, in nanoseconds: it was set forward, or back where it is negative.
+    #[serde(default)]
+    pub wall_clock_moved_ns: Option<i64>,
     /// Where the service ran: `same_process`, `same_host` or `elsewhere`; `None` where nobody said.
     pub target: Option<String>,
 }
@@ -50,6 +54,7 @@ impl Environment {
             descriptors_after: environment.descriptors.map(|(_, after)| after),
             descriptor_limit: environment.descriptor_limit,
             load_average: environment.load_average.and_then(finite),
+            wall_clock_moved_ns: Some(environment.wall_clock_moved_ns),
             target: run.plan().target().name().map(str::to_owned),
         }
     }

@@ -37,7 +37,7 @@ pub use plan::{Plan, PlanInput, PlanItem, PlanMissing};
 pub use problem::{Evidence, Problem, Remark};
 pub use replicas::{QuantileSpread, Replica, Replicas, Variation};
 pub use resilience::{Claim, Resilience, Stage};
-pub use setup::{Closed, Limits, Merged, Sessions, Shard};
+pub use setup::{Closed, Limits, Merged, Sessions, Shard, ShardClock};
 pub use stored::{Digits, Part, Parts, StoredError, Window};
 pub use summary::Summary;
 pub use sweep::{Capacity, Estimate, Step, Sweep};

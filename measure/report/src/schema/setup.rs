@@ -133,6 +133,46 @@ pub struct Shard {
     /// When all of them were to begin, by the wall clock (RFC 3339, UTC), where that was agreed on.
     #[serde(default)]
     pub start_at: Option<String>,
+    /// A number, in hexadecimal, that shards of one run have in common: of the schedule of all of them, the phases and the
+    /// limits.
+    #[serde(default)]
+    pub plan: Option<String>,
+    /// How far the wall clock of its machine was off from one that all shards asked, where they did: `start_at` then is by
+    /// that one.
+    #[serde(default)]
+    pub clock: Option<ShardClock>,
+}
+
+/// How far the wall clock of a shard's machine was off from one that all of them can ask.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ShardClock {
+    /// Whose clock they asked.
+    pub reference: String,
+    /// What that clock read less what this machine's read, in nanoseconds: negative where this one was ahead.
+    pub offset_ns: i64,
+    /// By how much that may have been wrong at the start, either way.
+    pub within_ns: u64,
+}
+
+impl Shard {
+    /// Of a plan that is one of several shards.
+    pub(crate) fn of(plan: &Plan, start_at: Option<String>) -> Option<Self> {
+        let shard = plan.shard();
+        let clock = plan.clock_offset().map(|clock| ShardClock {
+            reference: clock.reference.clone(),
+            offset_ns: clock.offset_ns,
+            within_ns: nanos(clock.within),
+        });
+        (shard.count() > 1).then(|| Shard {
+            index: shard.index(),
+            count: shard.count(),
+            start_at,
+            plan: Some(format!("{:016x}", plan.fingerprint())),
+            clock,
+        })
+    }
 }
 
 /// Of which reports a report was merged.

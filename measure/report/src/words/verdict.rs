@@ -1,7 +1,7 @@
 //! What the run is worth, and what was run.
 
 use super::Tone;
-use super::units::{count, length, rate};
+use super::units::{Ns, count, length, rate};
 use crate::Report;
 use crate::schema::Sessions;
 
@@ -150,6 +150,21 @@ pub(crate) fn load(report: &Report) -> String {
     if let Some(shard) = &report.shard {
         let (number, count) = (shard.index.saturating_add(1), shard.count);
         load.push_str(&format!("; shard {number} of {count}"));
+        if let Some(clock) = &shard.clock {
+            let within = Ns(clock.within_ns as f64);
+            load.push_str(&format!(
+                ", begun by the clock of {}, within {within}",
+                clock.reference
+            ));
+        }
+    }
+    let mut checks = report.validity.checks.iter();
+    let clocks = checks.find(|check| check.name == "shard_clocks" && check.pass);
+    if let Some(apart) = clocks.and_then(|check| check.value) {
+        load.push_str(&format!(
+            "; shards began within {} of each other",
+            Ns(apart)
+        ));
     }
     load
 }

@@ -194,6 +194,7 @@ pub(crate) fn on_any_machine(mut report: Report) -> Report {
         environment.descriptors_after = Some(9);
         environment.descriptor_limit = Some(1024);
         environment.load_average = Some(0.25);
+        environment.wall_clock_moved_ns = Some(0);
     }
     if let Some(generator) = &mut report.generator {
         generator.cores = 4;

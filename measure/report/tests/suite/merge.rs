@@ -2,13 +2,74 @@ use crate::fixture::{calm, mixed, overloaded, polymorphic, stopped};
 use openloop_experiment::Series;
 use openloop_measurer::{Population, Quantile};
 use openloop_report::schema::Summary;
-use openloop_report::{MergeError, Report};
+use openloop_report::{MergeError, Report, TextStyle};
 use proptest::prelude::*;
+
+/// The report of part `index` of a run, as it was written.
+fn shard(report: &Report, index: u64, count: u64) -> Report {
+    let mut report = report.clone();
+    let shard = serde_json::json!({ "index": index, "count": count });
+    report.shard = serde_json::from_value(shard).unwrap();
+    report
+}
 
 fn shards(report: &Report, count: u64) -> Vec<Report> {
     (0..count)
-        .map(|index| report.clone().with_shard(index, count))
+        .map(|index| shard(report, index, count))
         .collect()
+}
+
+/// What a merged report says of how far apart its shards began: whether it may be believed, the check's figure and words.
+fn clocks(shards: &[Report]) -> (bool, Option<f64>, String) {
+    let merged = Report::merge_shards(shards).unwrap();
+    let checks = &merged.validity.checks;
+    let check = checks.iter().find(|check| check.name == "shard_clocks");
+    let check = check.unwrap();
+    (merged.validity.valid, check.value, check.why.clone())
+}
+
+#[tokio::test(start_paused = true)]
+async fn how_far_apart_shards_began_is_what_their_clocks_may_be_off_together() {
+    let report = Report::new(&calm().await);
+    let asked = |within_ns: [u64; 3], reference: [&str; 3]| -> Vec<Report> {
+        let mut shards = shards(&report, 3);
+        for (index, shard) in shards.iter_mut().enumerate() {
+            let clock = serde_json::json!({
+                "reference": reference[index], "offset_ns": -5, "within_ns": within_ns[index],
+            });
+            shard.shard.as_mut().unwrap().clock = serde_json::from_value(clock).unwrap();
+        }
+        shards
+    };
+    assert!(report.validity.valid);
+    let (valid, apart, why) = clocks(&asked([2_000_000, 300_000, 1_000_000], ["ntp"; 3]));
+    assert_eq!((valid, apart), (true, Some(3e6)));
+    assert!(why.contains("within 3.00 ms of each other"), "{why}");
+    let mut text = Vec::new();
+    let merged = Report::merge_shards(&asked([2_000_000, 300_000, 1_000_000], ["ntp"; 3]));
+    merged
+        .unwrap()
+        .write_text(&mut text, &TextStyle::default())
+        .unwrap();
+    let text = String::from_utf8(text).unwrap().replace("\n", " ");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    assert!(
+        text.contains("shards began within 3.00 ms of each other"),
+        "{text}"
+    );
+    // Beyond a tenth of an interval of the timeline it was not one load.
+    let (valid, apart, _) = clocks(&asked([60_000_000, 50_000_000, 0], ["ntp"; 3]));
+    assert_eq!((valid, apart), (false, Some(1.1e8)));
+    // Different clocks, or none, tell nothing of each other.
+    for unknown in [asked([1; 3], ["ntp", "ntp", "other"]), shards(&report, 3)] {
+        let (valid, apart, why) = clocks(&unknown);
+        assert_eq!((valid, apart), (true, None));
+        assert!(
+            why.contains("unknown") && why.contains("--clock-reference"),
+            "{why}"
+        );
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -130,7 +191,7 @@ async fn shards_are_merged_only_if_all_are_there_once_and_of_one_run() {
     let mut other = all.clone();
     other[3].seed += 1;
     assert!(matches!(refused(&other), MergeError::OtherRuns("the seed")));
-    let endless = report.clone().with_shard(0, u64::MAX);
+    let endless = shard(&report, 0, u64::MAX);
     assert!(matches!(refused(&[endless]), MergeError::Missing { .. }));
     let closed = Report::new(&stopped().await);
     assert!(matches!(

@@ -2,8 +2,10 @@ use crate::fixture::{
     calm, mixed, on_any_machine, overloaded, partly_open, polymorphic, stopped, stopped_early,
 };
 use crate::golden::assert_golden;
-use openloop_experiment::{Run, Slo};
+use openloop_experiment::{Lifecycle, Plan, Run, Slo, drive};
 use openloop_report::{Report, TextStyle};
+use openloop_sched::{Arrivals, Rate, Ticket};
+use std::time::Duration;
 
 fn text(report: &Report, style: TextStyle) -> String {
     let mut text = Vec::new();
@@ -150,4 +152,31 @@ async fn no_line_is_wider_than_the_terminal_or_ends_in_blanks() {
             }
         }
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pacer_that_fell_back_is_named_in_the_report() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let plan = Plan::open(Rate::per_second(100.0).unwrap())
+        .lifecycle(Lifecycle::steady_only(Duration::from_millis(200)))
+        .arrivals(Arrivals::Constant)
+        .build()
+        .unwrap();
+    let run = runtime
+        .block_on(async { drive::shared(&plan, |_: Ticket| async {}).await })
+        .unwrap();
+    let report = Report::new(&run);
+    assert!(report.arrivals.balances());
+    assert_eq!(report.arrivals.ok, 20);
+    let generator = report.generator.as_ref().unwrap();
+    assert_eq!(generator.precision.as_deref(), Some("coarse"));
+    let fallback = generator.fallback.as_deref().unwrap();
+    assert!(fallback.contains("no I/O driver"), "{fallback}");
+    let said = text(&report, WIDE);
+    assert!(said.contains("precision coarse"), "{said}");
+    assert!(said.contains("no I/O driver"), "{said}");
 }

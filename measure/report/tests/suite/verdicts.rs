@@ -3,6 +3,7 @@
 use crate::simulated::{base, trial};
 use openloop_experiment::Slo;
 use openloop_report::Report;
+use openloop_sched::Shard;
 
 /// A run at a rate, held against an objective: of four servers, 400/s are the most.
 fn judged(per_second: f64, seed: u64, slo: &str) -> Report {
@@ -64,26 +65,38 @@ fn where_runs_differ_their_merged_histograms_decide() {
 }
 
 #[test]
-fn a_rate_of_shards_is_their_sum() {
-    let shards: Vec<_> = three("achieved>=500/s, p50<=20ms")
-        .into_iter()
-        .enumerate()
-        .map(|(index, mut report)| {
-            report.seed = 1;
-            report.with_shard(index as u64, 3)
-        })
-        .collect();
-    // Each for itself breaks the bound.
-    assert!(
-        shards
-            .iter()
-            .all(|report| report.slo.as_ref().unwrap().verdict == "fail")
-    );
-    let merged = Report::merge_shards(&shards).unwrap();
-    let objective = merged.slo.unwrap();
-    assert!(objective.findings[0].value > Some(590.0));
-    assert_eq!(objective.findings[0].verdict, "inconclusive");
-    assert_eq!(objective.findings[1].verdict, "pass");
+fn a_rate_of_shards_is_their_sum_and_no_shard_alone_can_keep_or_break_it() {
+    let of = |index: u64, slo: &str| {
+        let shard = Shard::new(index, 3).unwrap();
+        let run = trial(&base(600.0).shard(shard).build().unwrap()).unwrap();
+        let slo: Slo = slo.parse().unwrap();
+        Report::new(&run).with_judgement(&slo.judge(&run))
+    };
+    for (slo, verdict) in [
+        ("achieved>=560/s, p50<=20ms", "pass"),
+        ("achieved>=640/s, p50<=20ms", "fail"),
+        ("achieved>=600/s, p50<=20ms", "inconclusive"),
+    ] {
+        let shards: Vec<_> = (0..3).map(|index| of(index, slo)).collect();
+        for shard in &shards {
+            let objective = shard.slo.as_ref().unwrap();
+            assert_eq!(objective.verdict, "inconclusive");
+            let why = &objective.findings[0].why;
+            assert!(why.contains("all shards"), "{why}");
+        }
+        let merged = Report::merge_shards(&shards).unwrap();
+        let achieved = merged.achieved_rate.unwrap();
+        let objective = merged.slo.unwrap();
+        assert_eq!(objective.verdict, verdict, "{slo}: {objective:?}");
+        assert_eq!(objective.findings[0].value, Some(achieved));
+        assert_eq!(objective.findings[1].verdict, "pass");
+        // 600/s for 60 s vary by 3/s, and so do the sections that say so.
+        let [low, high] = objective.findings[0].interval.unwrap();
+        assert!(
+            low < achieved && achieved < high && high - low < 30.0,
+            "{low} to {high}"
+        );
+    }
 }
 
 #[test]

@@ -129,6 +129,26 @@ fn a_shard_has_its_share_and_a_closed_loop_has_none() {
         .unwrap();
     assert_eq!(plan.preview().unwrap().total, 250);
     assert_eq!(plan.schedule().unwrap().clone().next().unwrap().seq, 1);
+    // Shards of one run have a number in common, and other loads have another.
+    let plan = |rate_per_second, seed, index| {
+        let plan = Plan::open(rate(rate_per_second)).seed(seed);
+        let shard = openloop_sched::Shard::new(index, 4).unwrap();
+        plan.lifecycle(Lifecycle::steady_only(secs(10)))
+            .shard(shard)
+    };
+    let number = |plan: PlanBuilder| plan.build().unwrap().fingerprint();
+    let of = number(plan(100.0, 1, 0));
+    assert_eq!(of, number(plan(100.0, 1, 3)));
+    for other in [
+        plan(101.0, 1, 0),
+        plan(100.0, 2, 0),
+        plan(100.0, 1, 0).arrivals(Arrivals::Constant),
+        plan(100.0, 1, 0).lifecycle(Lifecycle::steady_only(secs(11))),
+        plan(100.0, 1, 0).timeout(secs(1)),
+        plan(100.0, 1, 0).in_flight(InFlight::Queue(5)),
+    ] {
+        assert_ne!(of, number(other));
+    }
     let users = Plan::closed(8).lifecycle(Lifecycle::quick()).shard(shard);
     assert_eq!(users.build().unwrap_err(), PlanError::ShardOfClosedLoop);
 }

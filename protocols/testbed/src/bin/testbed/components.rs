@@ -61,6 +61,24 @@ const COMPONENTS: &[Component] = &[
         "one run from several processes",
     ),
     component(
+        "faketime",
+        Source::Apt("faketime"),
+        When::Always,
+        "a wall clock that is set in the middle of a run",
+    ),
+    component(
+        "ip",
+        Source::Apt("iproute2"),
+        When::Always,
+        "ports that run out, and a network that is gone",
+    ),
+    component(
+        "chronyd",
+        Source::Apt("chrony"),
+        When::Always,
+        "a clock that all shards ask",
+    ),
+    component(
         "wrk",
         Source::Apt("wrk"),
         When::Full,
@@ -89,6 +107,18 @@ const COMPONENTS: &[Component] = &[
         Source::Apt("gunicorn"),
         When::Full,
         "the diagnosis of a real pool of workers",
+    ),
+    component(
+        "slurmctld",
+        Source::Apt("slurm-wlm"),
+        When::Full,
+        "one run from the tasks of a job",
+    ),
+    component(
+        "munged",
+        Source::Apt("munge"),
+        When::Full,
+        "the trust between the parts of Slurm",
     ),
     component(
         "chromium",

@@ -15,20 +15,32 @@ use std::time::Duration;
 use steps::{Steps, say};
 
 const USAGE: &str = "\
-usage: cargo testbed [--full] [--list]
+usage: cargo testbed [--full] [--soak TIME] [--list]
 
   --full   adds long property tests, repeated live runs, every example at full length, all
            combinations of features, and what other tools say of the scripted server
+  --soak   holds 5000 requests a second for so long, such as 1h, and nothing else: memory and
+           descriptors must stay what they were after the first minute
   --list   prints the components that the tests need, and whether they are there";
 
 /// Longer than any test suite may take.
 const TEST_LIMIT: Duration = Duration::from_secs(3600);
+/// Longer than anyone holds a load.
+const SOAK_LIMIT: Duration = Duration::from_secs(100 * 3600);
 
 fn main() -> ExitCode {
-    let mut full = false;
-    for argument in std::env::args().skip(1) {
+    let (mut full, mut soak) = (false, None);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--full" => full = true,
+            "--soak" => match arguments.next() {
+                Some(time) => soak = Some(time),
+                None => {
+                    say(format_args!("testbed: for how long? --soak 1h\n\n{USAGE}"));
+                    return ExitCode::from(2);
+                }
+            },
             "--list" => {
                 components::list();
                 return ExitCode::SUCCESS;
@@ -44,7 +56,13 @@ fn main() -> ExitCode {
         }
     }
     let mut steps = Steps::default();
-    run(&mut steps, full);
+    match soak {
+        Some(time) => steps.run(&format!("soak for {time}"), || {
+            let test = ["test", "--workspace", "--test", "soak", "--", "--nocapture"];
+            cargo::run(&test, &[("OPENLOOP_SOAK", &time)], SOAK_LIMIT)
+        }),
+        None => run(&mut steps, full),
+    }
     steps.summary()
 }
 

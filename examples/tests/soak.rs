@@ -1,0 +1,128 @@
+//! Load that is held: what an hour takes, its first minute has taken.
+//!
+//! 20 s by default, 5 minutes under `cargo testbed --full`, and as long as asked for under `cargo testbed --soak 1h`.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+use openloop_testbed::{HttpServer, parse_duration};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const RATE: u32 = 5000;
+/// Memory at the end may be so much more than after the warm-up.
+const GROWTH: f64 = 0.05;
+/// How often a process is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What a process holds.
+struct Held {
+    resident_kib: f64,
+    descriptors: usize,
+}
+
+impl Held {
+    fn by(child: &Child) -> Self {
+        let process = format!("/proc/{}", child.id());
+        let status = fs::read_to_string(format!("{process}/status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let resident = line.and_then(|line| line.split_whitespace().next());
+        Held {
+            resident_kib: resident.unwrap().parse().unwrap(),
+            descriptors: fs::read_dir(format!("{process}/fd")).unwrap().count(),
+        }
+    }
+}
+
+fn length() -> Duration {
+    if let Ok(asked) = std::env::var("OPENLOOP_SOAK") {
+        return parse_duration(&asked).unwrap();
+    }
+    match std::env::var_os("OPENLOOP_FULL") {
+        Some(_) => Duration::from_secs(300),
+        None => Duration::from_secs(20),
+    }
+}
+
+#[test]
+fn memory_and_descriptors_stay_what_they_were_after_the_warm_up() {
+    let length = length();
+    let warm_up = (length / 5).min(Duration::from_secs(60));
+    let server = HttpServer::builder().start().unwrap();
+    let report = std::env::temp_dir().join(format!("openloop-soak-{}", std::process::id()));
+    // A machine that is too slow sheds, and does not heap up requests.
+    let flags = format!(
+        "--rate {RATE} --ramp-up 0s --warm-up 0s --steady {}s --cooldown 0s --connections 50 --max-in-flight 500 \
+         --on-limit shed --timeout 5s --quiet --json",
+        length.as_secs()
+    );
+    let mut child = Command::new(env!("CARGO_BIN_EXE_loadgen"))
+        .args(["http", &server.url("/")])
+        .args(flags.split_whitespace())
+        .arg(&report)
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    while server.served() == 0 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended at once");
+        sleep(LOOK);
+    }
+    let begun = Instant::now();
+    let until = |at: Duration| sleep(at.saturating_sub(begun.elapsed()));
+    until(warm_up);
+    let warm = Held::by(&child);
+    // Of the ends the highest: what is given back now and then counts.
+    let mut last = Held::by(&child);
+    until(length - warm_up / 4);
+    while begun.elapsed() < length - 3 * LOOK {
+        let now = Held::by(&child);
+        last.resident_kib = last.resident_kib.max(now.resident_kib);
+        last.descriptors = last.descriptors.max(now.descriptors);
+        sleep(LOOK);
+    }
+    // Should it hang, it ends all the same, and its books are read.
+    while child.try_wait().unwrap().is_none() {
+        if begun.elapsed() > length * 2 + Duration::from_secs(60) {
+            let _ = kill_process(Pid::from_child(&child), Signal::KILL);
+        }
+        sleep(LOOK);
+    }
+    let status = child.wait().unwrap();
+    let text = fs::read_to_string(&report).unwrap();
+    let _ = fs::remove_file(&report);
+    // 3: a busy machine may have made the generator late.
+    assert!(matches!(status.code(), Some(0 | 3)), "{status}");
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let arrivals = &report["arrivals"];
+    let growth = last.resident_kib / warm.resident_kib - 1.0;
+    println!(
+        "{length:?} at {RATE}/s: {:.1} MB and {} descriptors after {warm_up:?}, {:.1} MB ({:+.1} %) and {} at the end; \
+         {arrivals}, load {}",
+        warm.resident_kib / 1024.0,
+        warm.descriptors,
+        last.resident_kib / 1024.0,
+        growth * 100.0,
+        last.descriptors,
+        fs::read_to_string("/proc/loadavg").unwrap().trim(),
+    );
+    let ended: u64 = [
+        "ok",
+        "failed",
+        "timed_out",
+        "rejected",
+        "shed",
+        "abandoned",
+        "unsent",
+    ]
+    .iter()
+    .map(|outcome| arrivals[outcome].as_u64().unwrap())
+    .sum();
+    assert_eq!(arrivals["scheduled"], ended);
+    assert_eq!(report["planned"], ended);
+    assert_eq!(arrivals["failed"], 0);
+    assert!(growth <= GROWTH, "memory grew by {:.1} %", growth * 100.0);
+    assert!(last.descriptors <= warm.descriptors, "descriptors leak");
+}
