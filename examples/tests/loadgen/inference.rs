@@ -258,20 +258,20 @@ fn a_problem_is_rehearsed_without_a_server() {
 fn a_search_for_the_highest_rate_within_ttft_and_tpot_names_what_ends_it() {
     let search = |flags: &str| {
         let flags = format!(
-            "inference http://127.0.0.1:1 --model m --rehearse --rates-in output-tokens --rate 128 --sweep find \
-             --ramp-up 0s --warm-up 20s --steady 60s --cooldown 0s --resolution 0.1 {flags}"
+            "inference http://127.0.0.1:1 --model m --rehearse --rates-in output-tokens --sweep find \
+             --ramp-up 0s --warm-up 20s --steady 120s --cooldown 0s --resolution 0.1 {flags}"
         );
         run(&flags)
     };
     // Long prompts keep a step busy for a quarter of a second: TTFT goes first. Where prompts are short it is TPOT.
     for (lengths, bounds, first) in [
         (
-            "--input-tokens lognormal:mean=500,cv=1,max=4096 --output-tokens fixed:64",
+            "--input-tokens lognormal:mean=500,cv=1,max=4096 --output-tokens fixed:64 --rate 320",
             "--slo ttft.p99<=300ms,tpot.p99<=100ms",
             "ttft.p99",
         ),
         (
-            "--input-tokens fixed:1 --output-tokens fixed:256",
+            "--input-tokens fixed:1 --output-tokens fixed:64 --rate 1280",
             "--slo ttft.p99<=400ms,tpot.p99<=20ms",
             "tpot.p99",
         ),

@@ -155,7 +155,7 @@ fn limits_and_timeouts_are_kept_and_the_books_balance() {
         let counts = run.snapshot().counts();
         assert!(counts.balances(), "{counts:?}");
         assert_eq!(counts.scheduled, 1200);
-        assert!(counts.ok > 50, "{counts:?}");
+        assert!(counts.ok > 10, "{counts:?}");
         let lost = counts.scheduled - counts.ok;
         assert!(lost > 100, "more comes than is served: {counts:?}");
         // First tokens of those that were served, and all others later than them.

@@ -44,7 +44,7 @@ async fn ttft_from_the_intended_instant_is_the_exact_triangle() {
         running.spawn(async move {
             let intended = start + ms(10 * seq);
             tokio::time::sleep_until(intended).await;
-            let call = server.ask(seq, 1, 2);
+            let call = server.ask(seq, intended, 1, 2);
             recorder.arrive_at(seq, intended).measure(call).await
         });
     }
@@ -87,7 +87,7 @@ async fn what_waits_on_our_side_is_in_ttft_and_not_in_that_from_the_sending() {
             tokio::time::sleep_until(intended).await;
             let call = async {
                 let _place = places.acquire().await.unwrap();
-                server.ask(seq, 1, 2).await
+                server.ask(seq, Instant::now(), 1, 2).await
             };
             recorder.arrive_at(seq, intended).measure(call).await
         });

@@ -42,10 +42,16 @@ impl VirtualServer {
         VirtualServer(inner)
     }
 
-    /// One answer, as it came.
-    pub(crate) async fn ask(&self, id: u64, prompt_tokens: u32, output_tokens: u32) -> Course {
+    /// One answer to a request that was sent at `sent`. A paused clock wakes whoever waits up to a millisecond late: all
+    /// instants are those of the simulation.
+    pub(crate) async fn ask(
+        &self,
+        id: u64,
+        sent: Instant,
+        prompt_tokens: u32,
+        output_tokens: u32,
+    ) -> Course {
         let (sender, mut tokens) = unbounded_channel();
-        let sent = Instant::now();
         {
             let mut state = self.0.state.lock();
             let request = Request::new(id, prompt_tokens, output_tokens);
@@ -92,11 +98,11 @@ impl Inner {
                 () = tokio::time::sleep_until(self.instant(next)) => {}
                 () = self.sooner.notified() => continue,
             }
-            let now = Instant::now();
             let state = &mut *self.state.lock();
-            for event in state.cluster.advance(self.model_time(now)) {
+            for event in state.cluster.advance(next) {
+                let at = self.instant(event.at);
                 match event.kind {
-                    EventKind::Token { .. } => drop(state.streams[&event.id].send(now)),
+                    EventKind::Token { .. } => drop(state.streams[&event.id].send(at)),
                     EventKind::Finished(_) => drop(state.streams.remove(&event.id)),
                     _ => {}
                 }
