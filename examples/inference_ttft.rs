@@ -1,7 +1,8 @@
 //! Why does production wait longer than the benchmark? Prompts of 128 tokens each against the lengths that users send,
 //! on the same simulated server.
 //!
-//! `cargo run --release -p openloop-examples --example inference_ttft` (25 s; `-- --quick` for less)
+//! `cargo run --release -p openloop-examples --example inference_ttft` (25 s; `-- --quick` for less). It draws a picture:
+//! `inference_ttft.svg` in the folder for temporary files, or the file behind `--svg`.
 #![allow(clippy::print_stdout, reason = "a program talks to people")]
 
 use openloop_experiment::{Lifecycle, Metric, Plan, Run, Target, drive, requests};
@@ -16,6 +17,8 @@ use std::time::Duration;
 
 const RATE: f64 = 10.0;
 const SEED: u64 = 1;
+/// What users are promised.
+const LIMIT_MS: f64 = 200.0;
 /// What the benchmark sends, and what users do.
 const FIXED: &str = "fixed:128";
 const REALISTIC: &str = "lognormal:mean=700,cv=1.3,min=1,max=8192";
@@ -23,7 +26,20 @@ const ANSWERS: &str = "lognormal:mean=60,cv=0.6,min=4,max=256";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let quick = std::env::args().any(|argument| argument == "--quick");
+    let mut arguments = std::env::args().skip(1);
+    let mut quick = false;
+    let mut file = std::env::temp_dir().join("inference_ttft.svg");
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--quick" => quick = true,
+            "--svg" => file = arguments.next().ok_or("--svg needs a file")?.into(),
+            other => {
+                return Err(
+                    format!("{other} is no option: there are --quick and --svg FILE").into(),
+                );
+            }
+        }
+    }
     let length = Duration::from_secs(if quick { 3 } else { 12 });
     println!(
         "a simulated server that batches continuously (8 ms a step, 60 us for each token of a prompt, whole prompts first);\n\
@@ -35,10 +51,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
         "{:<34}{:>10}{:>10}{:>10}{:>10}",
         "", "TTFT p50", "p99", "TPOT p50", "p99"
     );
-    for (name, run) in [
+    let runs = [
         ("prompts of 128 tokens", &fixed),
         ("prompts as users send them", &realistic),
-    ] {
+    ];
+    for (name, run) in runs {
         println!(
             "{name:<34}{:>10}{:>10}{:>10}{:>10}",
             at(run, "ttft", Quantile::P50),
@@ -47,10 +64,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
             at(run, "tpot", Quantile::P99),
         );
     }
-    println!("\nhow many of the first tokens had come after so long");
-    for run in [("128", &fixed), ("users'", &realistic)] {
-        picture(run.0, run.1);
-    }
+    std::fs::write(&file, picture(&runs))?;
+    println!("\nas a picture: {}", file.display());
     println!(
         "
 Both runs ask for the same number of answers, and both mean well. A prompt of 128 tokens is computed in 8 ms, and
@@ -98,22 +113,97 @@ fn at(run: &Run, name: &str, q: Quantile) -> String {
     })
 }
 
-/// The share of first tokens by their time, on a scale that doubles.
-fn picture(name: &str, run: &Run) {
-    let steady = run.snapshot().steady();
-    let Some(ttft) = steady.metric("ttft") else {
-        return;
-    };
-    for doubled in 4..11 {
-        let limit = 1_u64 << doubled;
-        // The largest rank whose value is within the limit.
-        let within = (1..=100)
-            .filter(|percent| {
-                let q = Quantile::new(*percent, 100).ok();
-                let value = q.and_then(|q| ttft.quantile(q));
-                value.is_some_and(|ns| ns <= limit * 1_000_000)
-            })
-            .count();
-        println!("{name:>8} {limit:>6} ms {}", "#".repeat(within / 2));
+/// The picture's size, and its margins.
+const WIDTH: f64 = 880.0;
+const HEIGHT: f64 = 480.0;
+const LEFT: f64 = 80.0;
+const RIGHT: f64 = 20.0;
+const TOP: f64 = 60.0;
+const BELOW: f64 = 60.0;
+
+/// Of a hundred first tokens how many wait longer: the percentiles of both runs, on an axis on which the tail has room.
+fn picture(runs: &[(&str, &Run)]) -> String {
+    let colours = ["#2a78d6", "#d64545"];
+    let curves: Vec<Vec<(f64, f64)>> = runs.iter().map(|(_, run)| curve(run)).collect();
+    let all = || curves.iter().flatten();
+    let right = all().map(|point| point.0).fold(2.0, f64::max);
+    let most = all().map(|point| point.1).fold(LIMIT_MS, f64::max) * 1.3;
+    let least = all().map(|point| point.1).fold(LIMIT_MS, f64::min) / 1.3;
+    let x = |ones_in: f64| LEFT + (WIDTH - LEFT - RIGHT) * ones_in.ln() / right.ln();
+    let y =
+        |ms: f64| TOP + (HEIGHT - TOP - BELOW) * (1.0 - (ms / least).ln() / (most / least).ln());
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"13\">\n\
+         <title>Time to first token: equal short prompts against those of users</title>\n\
+         <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n\
+         <text x=\"{LEFT}\" y=\"24\" font-size=\"16\">Time to first token, by percentile: the same server, {RATE} requests a second</text>\n"
+    );
+    let (bottom, end) = (HEIGHT - BELOW, WIDTH - RIGHT);
+    for (name, one_in) in [
+        ("p50", 2.0),
+        ("p75", 4.0),
+        ("p90", 10.0),
+        ("p95", 20.0),
+        ("p99", 100.0),
+        ("p99.9", 1000.0),
+    ] {
+        if one_in <= right {
+            svg += &format!(
+                "<line x1=\"{0}\" x2=\"{0}\" y1=\"{TOP}\" y2=\"{bottom}\" stroke=\"#ddd\"/><text x=\"{0}\" y=\"{1}\" text-anchor=\"middle\">{name}</text>\n",
+                x(one_in),
+                bottom + 20.0
+            );
+        }
     }
+    for ms in [
+        5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 5000.0,
+    ] {
+        if (least..most).contains(&ms) {
+            svg += &format!(
+                "<line x1=\"{LEFT}\" x2=\"{end}\" y1=\"{0}\" y2=\"{0}\" stroke=\"#ddd\"/><text x=\"{1}\" y=\"{2}\" text-anchor=\"end\">{ms} ms</text>\n",
+                y(ms),
+                LEFT - 8.0,
+                y(ms) + 4.0
+            );
+        }
+    }
+    svg += &format!(
+        "<line x1=\"{LEFT}\" x2=\"{end}\" y1=\"{0}\" y2=\"{0}\" stroke=\"#555\" stroke-dasharray=\"6 4\"/>\n\
+         <text x=\"{1}\" y=\"{2}\" fill=\"#555\">an objective of {LIMIT_MS} ms</text>\n",
+        y(LIMIT_MS),
+        LEFT + 8.0,
+        y(LIMIT_MS) - 6.0
+    );
+    for (at, (curve, (name, run))) in curves.iter().zip(runs).enumerate() {
+        let points: String = curve
+            .iter()
+            .map(|(one_in, ms)| format!("{:.1},{:.1} ", x(*one_in), y(*ms)))
+            .collect();
+        let colour = colours[at % colours.len()];
+        svg += &format!(
+            "<polyline points=\"{points}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2.5\"/>\n\
+             <text x=\"{LEFT}\" y=\"{}\" fill=\"{colour}\">{name}: p50 {}, p99 {}</text>\n",
+            40.0 + 16.0 * at as f64,
+            at_quantile(run, Quantile::P50),
+            at_quantile(run, Quantile::P99),
+        );
+    }
+    svg + "</svg>\n"
+}
+
+fn at_quantile(run: &Run, q: Quantile) -> String {
+    at(run, "ttft", q)
+}
+
+/// One in how many waits longer, and how long that is in milliseconds: to the last that the run can tell.
+fn curve(run: &Run) -> Vec<(f64, f64)> {
+    let series = run.series(&metric("ttft"));
+    let n = series.whole().count().max(1);
+    let ranks = (0..200).map(|step| (n as f64).powf(f64::from(step) / 199.0));
+    let point = |one_in: f64| {
+        let above = (n as f64 / one_in).round() as u64;
+        let q = Quantile::new(n.saturating_sub(above).max(1), n).ok()?;
+        Some((one_in, series.quantile(q)?.ns() as f64 / 1e6))
+    };
+    ranks.filter_map(point).collect()
 }

@@ -108,7 +108,7 @@ pub use run::{Backlog, LoopKind, Run};
 pub use series::{Metric, Sections, Series};
 pub use session::{OnFailure, SessionCounts};
 pub use slo::{
-    Basis, Bound, Concern, Evidence, Finding, Judgement, Limit, Lint, Objective, Ratios, Slo,
+    Basis, Bound, Concern, Evidence, Finding, GOOD, Judgement, Limit, Lint, Objective, Ratios, Slo,
     SloError, Statistic, Verdict,
 };
 pub use stats::{Variation, section};

@@ -49,7 +49,8 @@ impl Metric {
         }
     }
 
-    fn of(&self, section: &Section) -> Population {
+    /// `of_answers`: whether what was not served ranks above all that has it.
+    fn of(&self, section: &Section, of_answers: bool) -> Population {
         let total = |of: fn(&ClassStats) -> &Histogram| Population::from(section.total(of));
         match self {
             Metric::Response => section.response(),
@@ -61,9 +62,18 @@ impl Metric {
             Metric::ScheduleDelay => total(|class| &class.schedule_delay),
             Metric::Lag => total(|class| &class.lag),
             Metric::Pickup => total(|class| &class.pickup),
-            Metric::Named(name) => section
-                .metric(name)
-                .map_or_else(Population::new, |histogram| histogram.into_owned().into()),
+            Metric::Named(name) => {
+                let mut population = section
+                    .metric(name)
+                    .map_or_else(Population::new, |histogram| histogram.into_owned().into());
+                let lost = section
+                    .classes()
+                    .filter(|(outcome, _)| *outcome != Outcome::Ok);
+                for (_, class) in lost.filter(|_| of_answers) {
+                    population.at_least.merge(&class.response);
+                }
+                population
+            }
         }
     }
 }
@@ -128,7 +138,12 @@ impl fmt::Display for Sections {
 
 impl Series {
     pub(crate) fn of<'a>(windows: impl IntoIterator<Item = &'a Section>, metric: &Metric) -> Self {
-        let sections = windows.into_iter().map(|window| metric.of(window));
+        let windows: Vec<&Section> = windows.into_iter().collect();
+        // One in which nothing was served does not say it itself.
+        let of_answers = windows
+            .iter()
+            .any(|window| window.is_of_answers(metric.name()));
+        let sections = windows.iter().map(|window| metric.of(window, of_answers));
         Series::of_windows(sections.collect())
     }
 

@@ -3,6 +3,7 @@
 mod bound;
 mod evidence;
 mod file;
+mod good;
 mod judge;
 mod judgement;
 mod lint;
@@ -10,7 +11,7 @@ mod objective;
 mod parse;
 mod verdict;
 
-pub use bound::{Bound, Limit, Statistic};
+pub use bound::{Bound, GOOD, Limit, Statistic};
 pub use evidence::Evidence;
 pub use judgement::{Finding, Judgement, Ratios};
 pub use lint::{Concern, Lint};
@@ -30,6 +31,9 @@ use std::time::Duration;
 /// In its short form bounds are parted by commas: `p99<=100ms`, `p50<=5ms,p99<=25ms,errors<=0.1%`, `mean<=3ms`,
 /// `achieved>=950/s`, and `connect.p99<=2ms` for a stage of an adapter. A bound is on the response as an objective sees
 /// it, in which an arrival that was not served is later than any that was.
+///
+/// Goodput is of arrivals that were served well enough: `goodput>=99%` is their share, `goodput>=40/s` their rate. Which
+/// they are the adapter says, and the bound may repeat it: `goodput(ttft<=200ms, tpot<=25ms)>=99%`.
 ///
 /// A bound may be a multiple of the [floor](Floor): `p99<=4S`, and with a noise floor `p99<=max(4S, 2ms)`. Such an
 /// objective is judged [on a floor](Slo::on).
@@ -80,6 +84,7 @@ impl Slo {
             let positive = |x: f64| x.is_finite() && x > 0.0;
             let fits = match (bound.limit, bound.statistic) {
                 (Limit::Fixed(share), Statistic::Errors) => (0.0..=1.0).contains(&share),
+                (Limit::Fixed(share), Statistic::Goodput) => positive(share) && share <= 1.0,
                 (Limit::Fixed(limit), _) => positive(limit),
                 (Limit::OfFloor { times, at_least_ns }, _) => {
                     positive(times) && at_least_ns.is_finite() && at_least_ns >= 0.0
@@ -213,7 +218,7 @@ pub enum SloError {
     Empty,
     /// Not of the form statistic<=limit.
     #[error(
-        "\"{0}\" is not a bound: write p99<=100ms, p99<=4S, mean<=5ms, connect.p99<=2ms, errors<=0.1% or achieved>=950/s"
+        "\"{0}\" is not a bound: write p99<=100ms, p99<=4S, mean<=5ms, connect.p99<=2ms, errors<=0.1%, achieved>=950/s or goodput>=99%"
     )]
     Form(String),
     /// A kind of request whose name does not end, or is empty.
@@ -223,7 +228,7 @@ pub enum SloError {
     Kind(String),
     /// Not something that a bound can be on.
     #[error(
-        "\"{0}\" is nothing that a bound can be on: there are quantiles such as p50 and p99.9, mean, errors, and achieved; of a stage connect.p99"
+        "\"{0}\" is nothing that a bound can be on: there are quantiles such as p50 and p99.9, mean, errors, achieved and goodput; of a stage connect.p99"
     )]
     Statistic(String),
     /// Not a quantile.
@@ -235,6 +240,9 @@ pub enum SloError {
     /// Not a share.
     #[error("\"{0}\" is not a share of errors: write 0.1% or 0.001")]
     Share(String),
+    /// Not how much is good.
+    #[error("\"{0}\" is no share and no rate of good answers: write 99% or 40/s")]
+    Good(String),
     /// Not a rate.
     #[error("\"{0}\" is not a rate: write 950/s")]
     Rate(String),
@@ -242,7 +250,9 @@ pub enum SloError {
     #[error("\"{0}\" is not the greater of a multiple of the floor and a time: write max(4S, 2ms)")]
     Greater(String),
     /// A limit that nothing or everything keeps.
-    #[error("the limit of \"{0}\" is out of range: above zero, and for errors from 0 to 100 %")]
+    #[error(
+        "the limit of \"{0}\" is out of range: above zero, for errors from 0 to 100 %, for goodput up to 100 %"
+    )]
     Limit(String),
     /// A multiple of a floor that there cannot be.
     #[error(

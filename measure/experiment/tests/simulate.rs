@@ -132,3 +132,20 @@ fn users_wait_for_their_answers() {
     assert!((achieved - 0.5).abs() < 0.03, "{achieved}");
     assert_quantile(&run, &Metric::Response, Quantile::P90, 3000);
 }
+
+/// evalscope#1627: where all users begin at once, their burst is what is measured.
+#[test]
+fn users_begin_one_after_another_and_not_in_a_burst() {
+    let plan = Plan::closed(100)
+        .think(Duration::from_secs(1))
+        .lifecycle(Lifecycle {
+            ramp_up: Duration::from_secs(10),
+            ..Lifecycle::steady_only(Duration::from_secs(40))
+        })
+        .build()
+        .unwrap();
+    // A hundred servers: whoever waits does so because all came together.
+    let run = simulate(&plan, fixed(50, "fixed:0.5")).unwrap();
+    let most = run.series(&Metric::Response).whole().exact.max_ns();
+    assert_eq!(most, Some(500_000_000));
+}

@@ -159,7 +159,7 @@ fn a_list_ends_where_the_service_is_saturated() {
         .map(|point| point.per_second())
         .collect();
     assert_eq!(asked, [100.0, 200.0, 300.0, 360.0, 500.0]);
-    let Capacity::Found { rate, not_at } = curve.max() else {
+    let Capacity::Found { rate, not_at, .. } = curve.max() else {
         panic!("{curve}");
     };
     assert!((rate - 400.0).abs() < 15.0 && not_at == 500.0, "{curve}");

@@ -11,6 +11,8 @@ pub(crate) const ACQUIRE: &str = "acquire";
 pub(crate) enum Detail {
     /// A named duration in nanoseconds; it may repeat within one arrival.
     Duration(&'static str, u64),
+    /// The same, of a whole answer: what was not served has none, and is later than all that was.
+    OfAnswer(&'static str, u64),
     /// A named count, summed over arrivals.
     Count(&'static str, u64),
 }
@@ -40,6 +42,14 @@ impl<'a> Details<'a> {
     /// A named duration: a stage (`connect`, `first_byte`), or one that repeats (`itl`).
     pub fn duration(&mut self, name: &'static str, taken: Duration) {
         self.into.push(Detail::Duration(name, nanos(taken)));
+    }
+
+    /// A named duration that belongs to a whole answer, such as the time to its first token: once for an arrival.
+    ///
+    /// An arrival that was not served has none, whatever came of it; quantiles over all arrivals rank it above those that
+    /// were served, with its age for a lower bound, so that no failure can make one better.
+    pub fn of_answer(&mut self, name: &'static str, taken: Duration) {
+        self.into.push(Detail::OfAnswer(name, nanos(taken)));
     }
 
     /// When the arrival should have started: what an adapter's own instants are counted from, where a user waits for

@@ -3,7 +3,7 @@
 use crate::details::{Detail, Details};
 use crate::store::{Finished, Store};
 use crate::timeline::Interval;
-use crate::{Arrival, Counts, Kinds, Layout, Sample, Snapshot};
+use crate::{Arrival, Counts, Describe, Kinds, Layout, Sample, Snapshot};
 use crossbeam_utils::CachePadded;
 use openloop_sched::{Due, Offset, Ticket};
 use parking_lot::{Mutex, MutexGuard};
@@ -167,6 +167,19 @@ impl Recorder {
         let owned = slot.owned_details;
         slot.details.truncate(owned);
         self.push(&mut slot, sample, 0);
+    }
+
+    /// The same with the inner timings and counts of its answer, as a simulation knows them.
+    pub fn write_described(&self, sample: Sample, answer: &impl Describe) {
+        {
+            let mut slot = self.slot();
+            slot.released += 1;
+            if let Some(dispatched) = sample.dispatched {
+                slot.dispatched += 1;
+                slot.occupancy_ns -= i128::from(self.0.steady.clamp(dispatched));
+            }
+        }
+        self.record(sample, |into| answer.details(into));
     }
 
     /// Writes down an arrival that was due and that the generator never released, given up at `gave_up`.

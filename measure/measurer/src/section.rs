@@ -91,8 +91,10 @@ impl ClassStats {
 pub struct Section {
     classes: Vec<(Outcome, Box<ClassStats>)>,
     metrics: Vec<(&'static str, Box<Histogram>)>,
+    /// Those of them that belong to whole answers.
+    of_answers: Vec<&'static str>,
     counts: Vec<(&'static str, u64)>,
-    /// By [`slot`], each without kinds of its own. Where there are any, the three lists above are empty.
+    /// By [`slot`], each without kinds of its own. Where there are any, the lists above are empty.
     kinds: Vec<Section>,
 }
 
@@ -100,6 +102,7 @@ pub struct Section {
 static EMPTY: Section = Section {
     classes: Vec::new(),
     metrics: Vec::new(),
+    of_answers: Vec::new(),
     counts: Vec::new(),
     kinds: Vec::new(),
 };
@@ -129,6 +132,13 @@ impl Section {
         for detail in details {
             match *detail {
                 Detail::Duration(name, ns) => entry(&mut self.metrics, name).record(ns),
+                Detail::OfAnswer(name, ns) => {
+                    note(&mut self.of_answers, name);
+                    let histogram = entry(&mut self.metrics, name);
+                    if sample.outcome == Outcome::Ok {
+                        histogram.record(ns);
+                    }
+                }
                 Detail::Count(name, by) => *entry(&mut self.counts, name) += by,
             }
         }
@@ -159,6 +169,9 @@ impl Section {
         }
         for (name, histogram) in &other.metrics {
             entry(&mut self.metrics, *name).merge(histogram);
+        }
+        for name in &other.of_answers {
+            note(&mut self.of_answers, name);
         }
         for (name, count) in &other.counts {
             *entry(&mut self.counts, *name) += count;
@@ -256,6 +269,13 @@ impl Section {
         Some(total)
     }
 
+    /// Whether a named duration is [of whole answers](crate::Details::of_answer), as far as this section has one.
+    #[must_use]
+    pub fn is_of_answers(&self, name: &str) -> bool {
+        let mut parts = self.parts().iter();
+        parts.any(|part| part.of_answers.contains(&name))
+    }
+
     /// Named counts, summed over arrivals.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let mut total = Vec::new();
@@ -330,6 +350,12 @@ pub(crate) fn entry<K: Copy + PartialEq, V: Default>(list: &mut Vec<(K, V)>, key
             list.len() - 1
         });
     &mut list[index].1
+}
+
+fn note(names: &mut Vec<&'static str>, name: &'static str) {
+    if !names.contains(&name) {
+        names.push(name);
+    }
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ impl Slowest {
         slow.sample = *sample;
         slow.stages.clear();
         for detail in details {
-            if let Detail::Duration(name, ns) = *detail {
+            if let Detail::Duration(name, ns) | Detail::OfAnswer(name, ns) = *detail {
                 *entry(&mut slow.stages, name) += Duration::from_nanos(ns);
             }
         }

@@ -184,7 +184,8 @@ impl Parts {
                 .course
                 .as_ref()
                 .is_some_and(|course| self.goodput.is_good(course, intended));
-            into.counts([("good", u64::from(good))]);
+            // 0 as well: that an answer was looked at is to be seen.
+            into.count("good", u64::from(good));
         }
     }
 
@@ -193,12 +194,12 @@ impl Parts {
         let (Some(at), Some(sent)) = (self.whole_at, self.sent) else {
             return;
         };
-        into.since_intended("e2e", at);
+        into.of_answer("e2e", at.saturating_duration_since(into.intended()));
         let took = at.saturating_duration_since(sent);
-        into.duration("e2e_sent", took);
+        into.of_answer("e2e_sent", took);
         if let Some(tokens) = self.usage.output_tokens.filter(|tokens| *tokens > 0) {
             let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
-            into.duration("ntpot", took / tokens);
+            into.of_answer("ntpot", took / tokens);
         }
     }
 }

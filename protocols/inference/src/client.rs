@@ -71,7 +71,24 @@ impl Inference {
     /// # Errors
     /// Where HTTP cannot send it; never, as far as is known.
     pub fn request(&self, prompt: Prompt) -> Result<Request, RequestError> {
-        let request = self.raw_request(self.0.template.body(&prompt))?;
+        self.request_after(prompt, &[])
+    }
+
+    /// The same for a later turn of a conversation, whose earlier answers are what the model really said, as far as they
+    /// are known: the first of `answers` stands where the prompt has its first, and so on. Of
+    /// [token ids](crate::Api::TokenIds), which no server sends, they are not.
+    ///
+    /// Such a request depends on what the server said, and so is no longer the same in every run: neither are its
+    /// lengths, where a model ends its answers by itself. What is counted as asked for is the prompt's.
+    ///
+    /// # Errors
+    /// As for [`request`](Inference::request).
+    pub fn request_after(
+        &self,
+        prompt: Prompt,
+        answers: &[Option<String>],
+    ) -> Result<Request, RequestError> {
+        let request = self.raw_request(self.0.template.body(&prompt, answers))?;
         Ok(Request {
             prompt: Some(Arc::new(prompt)),
             ..request

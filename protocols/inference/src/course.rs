@@ -24,6 +24,10 @@ use tokio::time::Instant;
 /// | `e2e_sent` | t_last − sent | the same from the hand-over |
 /// | `ntpot` | (t_last − sent)/n | the whole answer per token: what guidellm calls TPOT |
 ///
+/// Of these, `ttft`, `ttft_sent`, `tpot`, `ntpot`, `e2e` and `e2e_sent` belong to whole answers: an arrival that was not
+/// served ranks above all that were, with its age for a lower bound, so that a p99 is never one of the survivors. What had
+/// come of an answer that broke off is in its tokens and its gaps.
+///
 /// | symbol | meaning |
 /// | --- | --- |
 /// | t₁, t_last | the first and the last chunk with tokens: content, reasoning or a call of a tool; a role, an empty text, a finish reason and usage are none |
@@ -299,8 +303,8 @@ impl Course {
         if let Some(at) = self.first_event.filter(|at| *at < first) {
             into.since_intended("first_event", at);
         }
-        into.since_intended("ttft", first);
-        into.duration("ttft_sent", first.saturating_duration_since(self.sent));
+        into.of_answer("ttft", first.saturating_duration_since(into.intended()));
+        into.of_answer("ttft_sent", first.saturating_duration_since(self.sent));
         if let Some(at) = self.first_visible.filter(|at| *at > first) {
             into.since_intended("ttft_visible", at);
         }
@@ -316,11 +320,15 @@ impl Course {
             None => into.count("itl_not_observable", 1),
         }
         if self.finished {
-            into.since_intended("e2e", self.last);
+            into.of_answer("e2e", self.last.saturating_duration_since(into.intended()));
             let whole = self.last - self.sent;
-            into.duration("e2e_sent", whole);
+            into.of_answer("e2e_sent", whole);
             let per_token = self.output_tokens().and_then(|(n, _)| per(whole, n));
-            into.durations([("tpot", self.time_per_output_token()), ("ntpot", per_token)]);
+            for (name, taken) in [("tpot", self.time_per_output_token()), ("ntpot", per_token)] {
+                if let Some(taken) = taken {
+                    into.of_answer(name, taken);
+                }
+            }
         }
         into.counts([
             ("chunks", u64::from(self.chunks)),
@@ -437,6 +445,21 @@ mod tests {
         assert_eq!(course.time_per_output_token(), None);
         assert_eq!(course.first_token(), Some(sent + ms(5)));
         assert_eq!(course.first_visible(), Some(sent + ms(9)));
+    }
+
+    /// genai-bench#44: the chunk with usage moved it.
+    #[test]
+    fn the_first_token_is_never_moved() {
+        let sent = Instant::now();
+        let mut course = Course::new(sent);
+        course.event(sent + ms(1));
+        course.tokens(sent + ms(5), Content::Visible, None);
+        course.tokens(sent + ms(9), Content::Visible, None);
+        course.event(sent + ms(12));
+        course.tokens(sent + ms(13), Content::Nothing, Some(2));
+        course.finish(Some(2), false);
+        assert_eq!(course.first_token(), Some(sent + ms(5)));
+        assert_eq!(course.last_token(), Some(sent + ms(9)));
     }
 
     #[test]

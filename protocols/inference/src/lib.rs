@@ -17,6 +17,8 @@
 //! | know what the server says of itself meanwhile | [`Observed`] |
 //! | put the figures beside those of another tool | [`MetricNames`] |
 //! | read a stream of events by itself | [`EventParser`] |
+//! | go on from what the model said | [`Inference::request_after`] |
+//! | know what other tools get wrong, and the test of each | `FAULTS.md` of this crate |
 //!
 //! # Stages
 //!
@@ -33,8 +35,8 @@
 //!
 //! # What to look at beside them
 //!
-//! - An answer that failed before its first token has no `ttft`, and one that was given up has no metric at all: a bound
-//!   on `ttft` says nothing of them. Bound `errors` with it, or look at goodput, which is of all arrivals.
+//! - An arrival that was not served ranks above all that were, in `ttft` and `tpot` as in the response: where more than one
+//!   in a hundred failed, their p99 is a lower bound, printed as one, and keeps no objective.
 //! - `chunks_coalesced` counts chunks that came in one read with the one before. Between a server that writes token by
 //!   token and a client that keeps up it is rare; where it is not, one of both, or the network, was late, and the small
 //!   gaps of `itl_chunk` are not the server's.
@@ -69,6 +71,8 @@ mod goodput;
 mod names;
 mod observed;
 mod reading;
+#[cfg(test)]
+mod recorded;
 mod request;
 mod sse;
 mod totals;

@@ -1,7 +1,7 @@
 //! What is asked of a model.
 
 use bytes::Bytes;
-use openloop_workload::prompts::{Message, Prompt, Vocabulary};
+use openloop_workload::prompts::{Message, Prompt, Role, Vocabulary};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -142,16 +142,20 @@ impl Template {
         Ok(())
     }
 
-    /// The body of the request for a prompt.
-    pub(crate) fn body(&self, prompt: &Prompt) -> Bytes {
+    /// The body of the request for a prompt, with these texts in the places of the model's own, as far as there are any.
+    pub(crate) fn body(&self, prompt: &Prompt, answers: &[Option<String>]) -> Bytes {
         let mut fields = self.fields.clone();
         fields.insert(self.limit.to_owned(), prompt.output_tokens.into());
         let (messages, written) = match self.api {
             Api::Chat => {
-                let messages = prompt.messages().into_iter().map(Spoken::from);
+                let messages = with_answers(prompt, answers).map(Spoken::from);
                 (Some(messages.collect()), None)
             }
-            Api::Text => (None, Some(Written::Text(prompt.text()))),
+            Api::Text if answers.is_empty() => (None, Some(Written::Text(prompt.text()))),
+            Api::Text => {
+                let texts: Vec<_> = with_answers(prompt, answers).map(|one| one.text).collect();
+                (None, Some(Written::Text(texts.join(" "))))
+            }
             Api::TokenIds(ids) => (None, Some(Written::Ids(prompt.token_ids(ids)))),
         };
         let body = Body {
@@ -167,4 +171,17 @@ impl Template {
         // Text, numbers and a map with text for keys: nothing in it can fail.
         Bytes::from(serde_json::to_vec(&body).unwrap_or_default())
     }
+}
+
+/// The messages of a prompt, those of the model as it really answered.
+fn with_answers(prompt: &Prompt, answers: &[Option<String>]) -> impl Iterator<Item = Message> {
+    let mut answers = answers.iter();
+    prompt.messages().into_iter().map(move |mut message| {
+        if message.role == Role::Assistant
+            && let Some(Some(answer)) = answers.next()
+        {
+            message.text.clone_from(answer);
+        }
+        message
+    })
 }

@@ -249,10 +249,11 @@ async fn floor<P: Protocol>(
         let level = expected.map(|expected| Level::stated(**expected));
         return Ok(level.map(|level| Floor::stated(rtt).with(None, Metric::Response, level)));
     }
-    if !(experiment.floor || is_needed || experiment.sweep.is_some()) {
+    let is_left_out = experiment.floor_time.is_zero();
+    if !is_needed && (is_left_out || !(experiment.floor || experiment.sweep.is_some())) {
         return Ok(None);
     }
-    let mut floor = FloorTrials::default();
+    let mut floor = FloorTrials::default().within(experiment.floor_time);
     if let Some(count) = statement.and_then(|floor| floor.trials) {
         floor = floor.trials(count);
     }
@@ -264,7 +265,18 @@ async fn floor<P: Protocol>(
     if let Some(rtt) = rtt {
         floor = floor.rtt(rtt);
     }
-    trials.stage("floor");
+    trials.stage_of("floor", floor.runs());
+    if !load.output.quiet {
+        output::complain(format_args!(
+            "the floor first, one request at a time: about {:?} at the most, for a service of more than a few \
+             milliseconds; --floor-time makes it shorter{}",
+            experiment.floor_time,
+            match is_needed {
+                true => "",
+                false => ", and 0s leaves it out",
+            }
+        ));
+    }
     let measured = floor.measure(base.clone(), async |plan| trials.run(plan).await);
     measured.await.map(Some).map_err(no_result)
 }
@@ -298,6 +310,11 @@ fn check(base: &PlanBuilder, load: &LoadArgs) -> Result<(), Failure> {
     let stated = experiment.statement.as_ref().map(|stated| &stated.floor);
     let is_unknown =
         stated.is_some_and(|floor| floor.trials == Some(0) && floor.expected.is_none());
+    if experiment.floor_time.is_zero() && slo.is_some_and(Slo::needs_floor) {
+        return refuse(
+            "the objective is in multiples of S, and --floor-time 0s leaves no time to measure it: give it more",
+        );
+    }
     if is_unknown && slo.is_some_and(Slo::needs_floor) {
         return refuse(
             "the objective is in multiples of S, and the problem measures no floor: give floor.trials, or floor.expected",
@@ -341,6 +358,10 @@ fn sweep(runs: Option<usize>, load: &LoadArgs) -> Result<Option<Sweep>, Failure>
             }
         }
     };
+    let sweep = match load.experiment.counted {
+        Some((name, each)) => sweep.counted(name, each),
+        None => sweep,
+    };
     sweep.check().map_err(no_result)?;
     Ok(Some(sweep))
 }
@@ -356,6 +377,9 @@ fn search(slo: Option<&Slo>, load: &LoadArgs) -> Result<Sweep, Failure> {
             "a search needs a rate to begin at: give --rate, one that the service surely carries",
         )
     })?;
+    // That of the schedule is of requests.
+    let each = load.experiment.counted.map_or(1.0, |(_, each)| each);
+    let lowest = Rate::per_second(lowest.as_per_second() * each).map_err(Failure::usage)?;
     let mut sweep = Sweep::find(slo, lowest);
     if let Some(highest) = load.experiment.up_to {
         sweep = sweep.up_to(highest);

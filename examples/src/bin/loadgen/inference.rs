@@ -1,6 +1,8 @@
 //! `loadgen inference`.
 
 mod args;
+mod models;
+mod rehearsal;
 mod requests;
 mod watch;
 
@@ -9,13 +11,15 @@ pub(crate) use args::InferenceArgs;
 use crate::arrivals::Replay;
 use crate::connections::HEALTH;
 use crate::exit::Failure;
-use crate::kinds;
 use crate::protocol::{Connecting, Observed, Protocol, share, steady};
+use crate::{kinds, output};
 use ::http::Uri;
-use openloop_experiment::Work;
-use openloop_experiment::drive::{Monitor, ShardOf};
+use openloop_experiment::drive::{DriveError, Monitor, ShardOf};
+use openloop_experiment::{Plan, Run, Work};
 use openloop_http::HttpError;
-use openloop_inference::{BuildError, Connections, FORMULAS, Inference, MetricNames, Tls, Totals};
+use openloop_inference::{
+    BuildError, Connections, FORMULAS, Goodput, Inference, MetricNames, Tls, Totals,
+};
 use openloop_measurer::Operation;
 use openloop_report::Report;
 use openloop_sched::Ticket;
@@ -34,6 +38,7 @@ pub(crate) struct InferenceLoad {
     tls: Option<Tls>,
     api_key: Option<String>,
     prompting: Prompting,
+    good: Goodput,
     totals: Totals,
     watch: Watch,
     /// Clients that were made: as many for each run as it has threads.
@@ -59,6 +64,7 @@ impl InferenceLoad {
             tls: arguments.tls().map_err(Failure::Usage)?,
             api_key: arguments.api_key().map_err(Failure::Usage)?,
             prompting: Prompting::new(arguments, trace).map_err(Failure::Usage)?,
+            good: arguments.good().map_err(Failure::Usage)?,
             totals: Totals::default(),
             watch: Watch::default(),
             clients: AtomicU64::new(0),
@@ -76,6 +82,7 @@ impl InferenceLoad {
             .stream(!arguments.no_stream)
             .usage(!arguments.no_usage)
             .connections(connections)
+            .keep_text(self.prompting.needs_text())
             .totals(self.totals.clone());
         if arguments.ignore_eos {
             client = client.ignore_eos(true);
@@ -92,9 +99,7 @@ impl InferenceLoad {
         if let Some(key) = &self.api_key {
             client = client.api_key(key);
         }
-        if let Some(goodput) = &arguments.goodput {
-            client = client.goodput(goodput.clone());
-        }
+        client = client.goodput(self.good.clone());
         if let Some(tls) = &self.tls {
             client = client.tls(tls.clone());
         }
@@ -140,14 +145,34 @@ impl Protocol for InferenceLoad {
 
     fn describe(&self) -> String {
         let arguments = &self.arguments;
-        format!(
+        let mut text = format!(
             "{} of {} at {} over {}\n{}",
             arguments.api,
             arguments.model,
             arguments.url,
             self.connecting().shown(),
             self.prompting.describe()
-        )
+        );
+        let experiment = &arguments.load.experiment;
+        if let Some((name, each)) = experiment.counted {
+            let name = name.replace('_', " ");
+            text.push_str(&format!(
+                "\nrates are given in {name}, of which a request has {each:.1}"
+            ));
+        }
+        let statement = experiment.statement.as_ref();
+        if let Some(stated) = statement.and_then(|statement| statement.workload.prefix_reuse) {
+            let sent = self.prompting.hit_share();
+            if (sent - stated).abs() > 0.05 {
+                text.push_str(&format!(
+                    "\nthe problem states that {:.0} % of the prompts were said before, and of these it is {:.0} %: give \
+                     --prefixes",
+                    100.0 * stated,
+                    100.0 * sent
+                ));
+            }
+        }
+        text
     }
 
     fn kinds(&self) -> Vec<&str> {
@@ -160,6 +185,20 @@ impl Protocol for InferenceLoad {
 
     fn connecting(&self) -> Connecting {
         self.arguments.connections.connecting(false)
+    }
+
+    fn tells_good(&self) -> bool {
+        true
+    }
+
+    fn engine(&self) -> Option<&'static str> {
+        Some(rehearsal::ENGINE)
+    }
+
+    fn rehearse(&self, plan: &Plan) -> Option<Result<Run, DriveError>> {
+        let run = self.clients.fetch_add(1, Ordering::Relaxed);
+        let prompting = self.prompting.of_run(run);
+        Some(rehearsal::rehearse(plan, &prompting, &self.good))
     }
 
     async fn connect(self: Arc<Self>, shard: ShardOf) -> Result<impl Work, Failure> {
@@ -175,11 +214,29 @@ impl Protocol for InferenceLoad {
             Ok(prepared) => prepared.map_err(|error| self.blame(&error))?,
             Err(_) => return Err(self.unreachable(format!("no connection within {limit:?}"))),
         }
-        let prompting = self.prompting.of_run(self.run_of(shard));
+        let run = self.run_of(shard);
+        if run == 0 && shard.index == 0 && !self.arguments.load.output.quiet {
+            let instead = models::instead(&self.arguments, self.tls.clone()).await;
+            if let Some(names) = instead {
+                output::complain(format_args!(
+                    "the server does not list the model \"{}\"; it has: {}",
+                    self.arguments.model,
+                    names.join(", ")
+                ));
+            }
+        }
+        let prompting = self.prompting.of_run(run);
         Ok(move |ticket: Ticket| {
             let client = client.clone();
             let request = prompting.request(&client, ticket.seq);
-            async move { client.call(request?).await.map_err(CallError::from) }
+            let place = prompting.place(ticket.seq);
+            async move {
+                let answer = client.call(request?).await.map_err(CallError::from)?;
+                if let Some(place) = place {
+                    place.keep(answer.text());
+                }
+                Ok::<_, CallError>(answer)
+            }
         })
     }
 
@@ -232,11 +289,12 @@ impl Protocol for InferenceLoad {
             steady.map_or(0, |phase| phase.arrivals.scheduled),
             report.steady_ns as f64 / 1e9,
         );
-        if self.arguments.goodput.is_some() && arrivals > 0 && seconds > 0.0 {
+        if !self.good.is_empty() && arrivals > 0 && seconds > 0.0 {
             let good = report.counts.get("good").copied().unwrap_or(0) as f64;
             report = report
                 .with_observation("goodput_rate", good / arrivals as f64)
-                .with_observation("goodput_per_second", good / seconds);
+                .with_observation("goodput_per_second", good / seconds)
+                .with_formula("good", self.good.to_string());
         }
         match self.arguments.metric_names {
             Some(names) => renamed(report, names),

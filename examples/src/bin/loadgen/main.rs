@@ -88,6 +88,7 @@ fn load(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
         Command::Inference(mut arguments) => {
             complete(&mut arguments.load, has_seed)?;
             arguments.fill();
+            arguments.convert().map_err(Failure::Usage)?;
             let replay = plan::replay(&arguments.load)?;
             let protocol = inference::InferenceLoad::new(&arguments, replay.as_ref())?;
             runtime()?.block_on(run::run(protocol, &arguments.load, replay))

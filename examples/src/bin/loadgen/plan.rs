@@ -6,6 +6,7 @@ use crate::clock;
 use crate::exit::Failure;
 use crate::output;
 use openloop_experiment::{InFlight, Lifecycle, OnFailure, Plan, PlanBuilder, Slo};
+use openloop_sched::Rate;
 use openloop_workload::Values;
 use openloop_workload::sessions::Sessions;
 use openloop_workload::values::Fixed;
@@ -133,7 +134,12 @@ fn source(load: &LoadArgs, replay: Option<Replay>) -> Result<PlanBuilder, Failur
     }
     let rate = match &load.experiment.sweep {
         // Each step has a rate of its own; the first is as good as any to see what the plan is.
-        Some(SweepArg::Rates(rates)) => rates.first().copied(),
+        Some(SweepArg::Rates(rates)) => match (rates.first(), load.experiment.counted) {
+            (Some(rate), Some((_, each))) => {
+                Some(Rate::per_second(rate.as_per_second() / each).map_err(Failure::usage)?)
+            }
+            (rate, _) => rate.copied(),
+        },
         Some(SweepArg::Find) | None => schedule.rate,
     };
     let plan = match (rate, &schedule.profile) {

@@ -1,8 +1,8 @@
 //! What differs between protocols.
 
 use crate::exit::Failure;
-use openloop_experiment::drive::{Monitor, ShardOf};
-use openloop_experiment::{Rtt, Work};
+use openloop_experiment::drive::{DriveError, Monitor, ShardOf};
+use openloop_experiment::{Plan, Rtt, Run, Work};
 use openloop_report::Report;
 use openloop_sched::Offset;
 use std::future::Future;
@@ -38,6 +38,23 @@ pub(crate) trait Protocol: Send + Sync + 'static {
 
     /// How connections come about.
     fn connecting(&self) -> Connecting;
+
+    /// What a rehearsal simulates, in words, where the protocol has a service of its own kind for that; without one it is a
+    /// queue, which has no stages.
+    fn engine(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Runs a plan on that.
+    fn rehearse(&self, plan: &Plan) -> Option<Result<Run, DriveError>> {
+        let _ = plan;
+        None
+    }
+
+    /// Whether it tells which answers are good, as a bound `goodput(ttft<=200ms)>=99%` asks for.
+    fn tells_good(&self) -> bool {
+        false
+    }
 
     /// The client of one thread, its connections open: none of this counts.
     ///

@@ -6,7 +6,7 @@ use crate::course::{self, Outcome};
 use crate::exit::{Failure, Status};
 use crate::explain::explain;
 use crate::protocol::Protocol;
-use crate::trial::{Against, Trials};
+use crate::trial::{Against, Trials, plays_engine};
 use crate::{command, output, plan, preview};
 use openloop_experiment::problem::{Observed, ProblemStatement};
 use openloop_experiment::sweep::Curve;
@@ -23,11 +23,19 @@ pub(crate) async fn run<P: Protocol>(
     replay: Option<Replay>,
 ) -> Result<Status, Failure> {
     let builder = plan::builder(load, replay)?.kinds(protocol.kinds());
+    let bounds = load.verdict.slo.iter().flat_map(Slo::bounds);
+    let asks = |bound: &&Bound| bound.good.is_some() && !protocol.tells_good();
+    if let Some(bound) = bounds.into_iter().find(asks) {
+        return Err(Failure::Usage(format!(
+            "{bound}: only loadgen inference tells answers by {}; leave the parentheses out for all that is served",
+            bound.good.as_deref().unwrap_or_default()
+        )));
+    }
     if load.output.is_preview() {
         let plan = builder.build().map_err(Failure::usage)?;
         return preview::show(&plan, &load.output, &protocol);
     }
-    let load = &*rehearsable(load)?;
+    let load = &*rehearsable(load, protocol.engine())?;
     let (against, target) = against(&protocol, &builder, load).await?;
     let builder = builder.target(target);
     load.output.check().map_err(Failure::Usage)?;
@@ -35,7 +43,10 @@ pub(crate) async fn run<P: Protocol>(
         introduce(&protocol, &against, load);
     }
     let name = protocol.target().to_owned();
-    let rehearsed = against.simulated();
+    let (rehearsed, has_stages) = (
+        against.simulated(),
+        !matches!(against, Against::Simulated(_)),
+    );
     let mut trials = Trials::new(Arc::new(protocol), load, against);
     let outcome = course::follow(&mut trials, &builder, target, load).await?;
     let mut report = report(&outcome, load)?
@@ -44,9 +55,12 @@ pub(crate) async fn run<P: Protocol>(
     for (name, value) in trials.observed() {
         report = report.with_observation(*name, *value);
     }
+    if has_stages {
+        report = trials.protocol().conclude(report);
+    }
     let report = match rehearsed {
         Some(service) => report.with_rehearsal(service),
-        None => trials.protocol().conclude(report),
+        None => report,
     };
     load.output
         .write(&report, outcome.runs.all())
@@ -58,8 +72,11 @@ pub(crate) async fn run<P: Protocol>(
     Ok(status)
 }
 
-/// The same, without the bounds that a rehearsal cannot tell: a simulated service has no stages.
-fn rehearsable(load: &LoadArgs) -> Result<Cow<'_, LoadArgs>, Failure> {
+/// The same, without the bounds that a rehearsal cannot tell: a simulated queue has no stages.
+fn rehearsable<'a>(load: &'a LoadArgs, engine: Option<&str>) -> Result<Cow<'a, LoadArgs>, Failure> {
+    if engine.is_some() && plays_engine(&load.experiment) {
+        return Ok(Cow::Borrowed(load));
+    }
     let Some(slo) = load
         .verdict
         .slo
@@ -95,7 +112,7 @@ async fn against<P: Protocol>(
     load: &LoadArgs,
 ) -> Result<(Against, Target), Failure> {
     if load.experiment.rehearse {
-        let service = Against::rehearsal(&load.experiment)?;
+        let service = Against::rehearsal(&load.experiment, protocol.engine())?;
         builder.clone().build().map_err(Failure::usage)?;
         return Ok((service, Target::Unknown));
     }

@@ -24,6 +24,8 @@ pub(crate) struct Trials<'a, P> {
     against: Against,
     stage: &'static str,
     runs: usize,
+    /// How many the stage has, where that is known.
+    of: Option<usize>,
     stopped: Option<Run>,
     observed: Vec<Observed>,
     interrupt: Interrupt,
@@ -36,14 +38,23 @@ pub(crate) enum Against {
         /// Whether it is on this host.
         loopback: bool,
     },
-    /// A service that exists only as arithmetic.
+    /// A service that exists only as arithmetic: a queue.
     Simulated(Station),
+    /// One of the protocol's own kind: [`Protocol::engine`].
+    Engine(&'static str),
 }
 
 impl Against {
     /// The simulated service that the flags describe: one server with exponential service times of the floor that the
     /// problem expects, or of 1 ms, where they do not.
-    pub(crate) fn rehearsal(experiment: &ExperimentArgs) -> Result<Self, Failure> {
+    /// Without any of these it is the protocol's own, where there is one.
+    pub(crate) fn rehearsal(
+        experiment: &ExperimentArgs,
+        engine: Option<&'static str>,
+    ) -> Result<Self, Failure> {
+        if let Some(engine) = engine.filter(|_| plays_engine(experiment)) {
+            return Ok(Against::Engine(engine));
+        }
         let mut statement = experiment.statement.clone().unwrap_or_default();
         statement.rehearsal.servers = experiment.servers;
         statement.rehearsal.service.clone_from(&experiment.service);
@@ -57,8 +68,14 @@ impl Against {
         match self {
             Against::Target { .. } => None,
             Against::Simulated(station) => Some(station.to_string()),
+            Against::Engine(engine) => Some((*engine).to_owned()),
         }
     }
+}
+
+/// Whether nothing is said of a queue that would be played instead.
+pub(crate) fn plays_engine(experiment: &ExperimentArgs) -> bool {
+    experiment.service.is_none() && experiment.servers.is_none() && experiment.waiting.is_none()
 }
 
 impl<'a, P: Protocol> Trials<'a, P> {
@@ -69,6 +86,7 @@ impl<'a, P: Protocol> Trials<'a, P> {
             against,
             stage: "",
             runs: 0,
+            of: None,
             stopped: None,
             observed: Vec::new(),
             interrupt: Interrupt::default(),
@@ -86,12 +104,18 @@ impl<'a, P: Protocol> Trials<'a, P> {
 
     /// Whether nothing is sent.
     pub(crate) fn is_rehearsal(&self) -> bool {
-        matches!(self.against, Against::Simulated(_))
+        !matches!(self.against, Against::Target { .. })
     }
 
     /// Names the runs that follow, and counts them anew.
     pub(crate) fn stage(&mut self, stage: &'static str) {
-        (self.stage, self.runs) = (stage, 0);
+        (self.stage, self.runs, self.of) = (stage, 0, None);
+    }
+
+    /// The same, of a stage that has so many runs.
+    pub(crate) fn stage_of(&mut self, stage: &'static str, runs: usize) {
+        self.stage(stage);
+        self.of = Some(runs);
     }
 
     /// What the target said of itself over the steady phase of the last run.
@@ -118,6 +142,10 @@ impl<'a, P: Protocol> Trials<'a, P> {
                 self.observed = observed;
                 run
             }
+            Against::Engine(_) => self
+                .protocol
+                .rehearse(plan)
+                .unwrap_or(Err(DriveError::NotSimulated))?,
             Against::Simulated(station) => {
                 let protocol = &*self.protocol;
                 simulate(
@@ -144,19 +172,18 @@ impl<'a, P: Protocol> Trials<'a, P> {
         if self.load.output.quiet || self.stage.is_empty() {
             return;
         }
-        match plan.load() {
+        let rate = match plan.load() {
             Load::Open { asked, .. } | Load::PartlyOpen { asked, .. } => {
-                let rate = asked.map_or_else(String::new, |rate| format!(" at {rate}"));
-                let length = plan.layout().end().as_duration();
-                output::complain(format_args!(
-                    "{}, run {}{rate}, {length:.1?}",
-                    self.stage, self.runs
-                ));
+                asked.map_or_else(String::new, |rate| format!(" at {rate}"))
             }
-            Load::Closed { .. } => {
-                output::complain(format_args!("{}, run {}", self.stage, self.runs));
-            }
-        }
+            Load::Closed { .. } => String::new(),
+        };
+        let of = self.of.map_or_else(String::new, |of| format!(" of {of}"));
+        let length = plan.layout().end().as_duration();
+        output::complain(format_args!(
+            "{}, run {}{of}{rate}, {length:.1?}",
+            self.stage, self.runs
+        ));
     }
 
     async fn drive(&self, plan: &Plan) -> Result<(Run, Vec<Observed>), DriveError> {

@@ -4,6 +4,7 @@
 mod clusters;
 mod laws;
 mod memory;
+mod properties;
 mod steps;
 
 use openloop_capacity::batching::{

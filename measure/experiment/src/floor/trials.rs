@@ -29,13 +29,14 @@ const NOT_OF_FLOOR: [&str; 1] = ["outbound_error"];
 ///
 /// The time it takes: a request and its think time are 25 S, so 5 trials of 200 requests take 25 s for an S of 1 ms,
 /// and 5 trials of a minute or so for an S from 12 ms to 160 ms. A trial has 10 requests at least, and 5 before them: for
-/// an S of 2 s it takes 12 minutes, so state such a floor rather than measure it.
+/// an S of 2 s it takes 12 minutes. [`within`](FloorTrials::within) makes that shorter, at the price of shorter pauses.
 #[derive(Clone, Debug)]
 #[must_use = "the floor is measured by measure()"]
 pub struct FloorTrials {
     trials: usize,
     requests: u32,
     longest: Duration,
+    within: Option<Duration>,
     rtt: Option<Rtt>,
 }
 
@@ -46,6 +47,7 @@ impl Default for FloorTrials {
             trials: 5,
             requests: 200,
             longest: Duration::from_secs(60),
+            within: None,
             rtt: None,
         }
     }
@@ -68,6 +70,20 @@ impl FloorTrials {
     pub fn longest(mut self, longest: Duration) -> Self {
         self.longest = longest;
         self
+    }
+
+    /// How long all trials together may take, for services that are slow by themselves. Where they do not fit, there are
+    /// first fewer requests and then shorter pauses between them, and a warning that the service rested less; still it is
+    /// one request at a time. 10 requests each trial has in any case, and one before them.
+    pub fn within(mut self, all: Duration) -> Self {
+        self.within = Some(all);
+        self
+    }
+
+    /// How many runs there are in all: the first request, the pilot, and the trials.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.trials + 2
     }
 
     /// The round trip; without it 0, with a warning unless the plan says that the service is on this host.
@@ -118,23 +134,61 @@ impl FloorTrials {
         let pause = (cold / 10).max(Duration::from_micros(10));
         let pilot = run(pause, Lifecycle::steady_only(pilot)).await?;
         let service = mean_response(&pilot).ok_or_else(|| nothing(&pilot))?;
-        // A service of no time at all still needs a think time that a timer can keep.
-        let think = (service * THINK).max(Duration::from_millis(1));
-        let cycle = service + think;
-        let lifecycle = Lifecycle {
-            warm_up: cycle * WARM_UP,
-            ..Lifecycle::steady_only((cycle * self.requests).min(self.longest.max(cycle * FEWEST)))
-        };
+        let shape = self.shape(service);
         let mut trials = Vec::with_capacity(self.trials);
         for _ in 0..self.trials {
-            trials.push(run(think, lifecycle).await?);
+            trials.push(run(shape.think, shape.lifecycle).await?);
         }
         let rtt = self.rtt.unwrap_or_else(|| Rtt::assumed(base.is_for()));
-        of_trials(&trials, cold, rtt)
+        of_trials(&trials, cold, rtt, shape.is_short)
+    }
+
+    /// What a trial of a service is that takes so long.
+    fn shape(&self, service: Duration) -> Shape {
+        // A service of no time at all still needs a think time that a timer can keep.
+        let mut think = (service * THINK).max(Duration::from_millis(1));
+        let mut warm_up = WARM_UP;
+        let mut longest = self.longest;
+        let mut is_short = false;
+        if let Some(all) = self.within {
+            let one = all / u32::try_from(self.trials).unwrap_or(u32::MAX);
+            let all_requests = WARM_UP + FEWEST;
+            if (service + think) * all_requests > one {
+                is_short = true;
+                think = (one / all_requests).saturating_sub(service);
+            }
+            if service * all_requests > one {
+                warm_up = 1;
+            }
+            longest = longest.min(one.saturating_sub((service + think) * warm_up));
+        }
+        let cycle = service + think;
+        let steady = (cycle * self.requests).min(longest.max(cycle * FEWEST));
+        Shape {
+            think,
+            lifecycle: Lifecycle {
+                warm_up: cycle * warm_up,
+                ..Lifecycle::steady_only(steady)
+            },
+            is_short,
+        }
     }
 }
 
-fn of_trials(trials: &[Run], cold: Duration, rtt: Rtt) -> Result<Floor, ProtocolError> {
+/// What a trial is.
+struct Shape {
+    think: Duration,
+    lifecycle: Lifecycle,
+    /// Whether there was no time for longer pauses.
+    is_short: bool,
+}
+
+fn of_trials(
+    trials: &[Run],
+    cold: Duration,
+    rtt: Rtt,
+    is_short: bool,
+) -> Result<Floor, ProtocolError> {
     let mut floor = Floor {
         trials: trials.len(),
         cold: Some(cold),
@@ -168,7 +222,7 @@ fn of_trials(trials: &[Run], cold: Duration, rtt: Rtt) -> Result<Floor, Protocol
     let used = used.sum::<f64>() / trials.len() as f64;
     floor.utilisation = Some(used);
     floor.faults = faults(trials);
-    floor.warnings = warnings(&floor, trials, used);
+    floor.warnings = warnings(&floor, trials, used, is_short);
     if trip_is_too_long(&floor) {
         floor.rtt = Rtt::assumed(crate::Target::Unknown);
     }
@@ -241,9 +295,15 @@ fn faults(trials: &[Run]) -> Vec<String> {
     faults
 }
 
-fn warnings(floor: &Floor, trials: &[Run], used: f64) -> Vec<String> {
+fn warnings(floor: &Floor, trials: &[Run], used: f64, is_short: bool) -> Vec<String> {
     let mut warnings = Vec::new();
-    if used > LIGHT {
+    if used > LIGHT && is_short {
+        warnings.push(format!(
+            "one request at a time used the service {} of the time, more than {}: there was no time for longer pauses",
+            Percent(used),
+            Percent(LIGHT)
+        ));
+    } else if used > LIGHT {
         warnings.push(format!(
             "the service was used {} of the time, more than {}: it was slower than in the pilot, so its floor is not steady",
             Percent(used),

@@ -1,9 +1,11 @@
 //! Runs a plan against a service that exists only as arithmetic.
 
 mod batcher;
+mod engines;
 mod station;
 
 pub use batcher::{Batcher, EmptyBatches};
+pub use engines::{Tokens, simulate_engines};
 pub use station::{Pauses, Station, StationError};
 
 use crate::drive::{DriveError, Users};

@@ -18,7 +18,15 @@ pub enum Statistic {
     Errors,
     /// Arrivals per second that were served and completed in the steady phase: at *least* the limit.
     Achieved,
+    /// The share of arrivals that were served well enough: at *least* the limit. Which those are the adapter says, by its
+    /// count [`GOOD`]; where it says nothing of the kind, they are all that were served.
+    Goodput,
+    /// Such arrivals per second of the steady phase: at *least* the limit.
+    GoodputRate,
 }
+
+/// The count under which an adapter tells how many answers were good enough: 0 or 1 of each that was served.
+pub const GOOD: &str = "good";
 
 impl Statistic {
     /// Whether it is one of a latency.
@@ -27,11 +35,20 @@ impl Statistic {
         matches!(self, Statistic::Quantile(_) | Statistic::Mean)
     }
 
+    /// Whether the limit is the least that it may be, and not the most.
+    #[must_use]
+    pub fn is_at_least(self) -> bool {
+        match self {
+            Statistic::Achieved | Statistic::Goodput | Statistic::GoodputRate => true,
+            Statistic::Quantile(_) | Statistic::Mean | Statistic::Errors => false,
+        }
+    }
+
     /// A value of it, with its unit.
     pub(super) fn shown(self, value: f64) -> String {
         match self {
-            Statistic::Errors => Percent(value).to_string(),
-            Statistic::Achieved => format!("{}/s", Short(value)),
+            Statistic::Errors | Statistic::Goodput => Percent(value).to_string(),
+            Statistic::Achieved | Statistic::GoodputRate => format!("{}/s", Short(value)),
             Statistic::Quantile(_) | Statistic::Mean => Ns(value).to_string(),
         }
     }
@@ -40,7 +57,8 @@ impl Statistic {
 /// How much, or how little, is allowed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
-    /// So many nanoseconds, or the share for [`Statistic::Errors`], or the rate for [`Statistic::Achieved`].
+    /// So many nanoseconds; of [`Statistic::Errors`] and [`Statistic::Goodput`] a share, of [`Statistic::Achieved`] and
+    /// [`Statistic::GoodputRate`] a rate.
     Fixed(f64),
     /// A multiple of the floor: `4S`, or `max(4S, 2ms)`.
     OfFloor {
@@ -62,8 +80,11 @@ pub struct Bound {
     pub kind: Option<String>,
     /// Which statistic.
     pub statistic: Statistic,
-    /// The most that it may be; of [`Statistic::Achieved`] the least.
+    /// The most that it may be, or [the least](Statistic::is_at_least).
     pub limit: Limit,
+    /// Of goodput: what each answer must keep to be good, as the adapter has it (`ttft<=200ms, tpot<=25ms`). The adapter is
+    /// to be told the same; where it counts nothing under [`GOOD`] the bound is inconclusive. `None` leaves it to the adapter.
+    pub good: Option<String>,
 }
 
 impl Bound {
@@ -113,13 +134,41 @@ impl Bound {
         Bound::new(Metric::ResponseSlo, Statistic::Achieved, limit)
     }
 
+    /// At least this share of arrivals, from 0 to 1, must be served well enough: see [`Statistic::Goodput`].
+    ///
+    /// ```
+    /// use openloop_experiment::Bound;
+    ///
+    /// let bound = Bound::goodput(0.99).where_good("ttft<=200ms, tpot<=25ms");
+    /// assert_eq!(bound.to_string(), "goodput(ttft<=200ms, tpot<=25ms) >= 99 %");
+    /// ```
+    #[must_use]
+    pub fn goodput(share: f64) -> Self {
+        Bound::new(Metric::ResponseSlo, Statistic::Goodput, Limit::Fixed(share))
+    }
+
+    /// At least so many arrivals must be served well enough each second.
+    #[must_use]
+    pub fn goodput_rate(per_second: f64) -> Self {
+        let limit = Limit::Fixed(per_second);
+        Bound::new(Metric::ResponseSlo, Statistic::GoodputRate, limit)
+    }
+
     pub(super) fn new(metric: Metric, statistic: Statistic, limit: Limit) -> Self {
         Bound {
             metric,
             kind: None,
             statistic,
             limit,
+            good: None,
         }
+    }
+
+    /// Says of a bound on goodput what a good answer is: [`Bound::good`].
+    #[must_use]
+    pub fn where_good(mut self, keeps: impl Into<String>) -> Self {
+        self.good = Some(keeps.into());
+        self
     }
 
     /// The same bound on one kind of request alone.
@@ -154,13 +203,17 @@ impl Bound {
             Statistic::Mean => f.write_str("mean")?,
             Statistic::Errors => f.write_str("errors")?,
             Statistic::Achieved => f.write_str("achieved")?,
+            Statistic::Goodput | Statistic::GoodputRate => f.write_str("goodput")?,
+        }
+        if let Some(good) = &self.good {
+            write!(f, "({good})")?;
         }
         if let Some(kind) = &self.kind {
             write!(f, "{}", Brackets(kind))?;
         }
-        let sign = match self.statistic {
-            Statistic::Achieved => ">=",
-            _ => "<=",
+        let sign = match self.statistic.is_at_least() {
+            true => ">=",
+            false => "<=",
         };
         write!(f, " {sign} ")?;
         let time = |ns: f64| match exact {
@@ -168,11 +221,13 @@ impl Bound {
             false => Ns(ns).to_string(),
         };
         match (self.limit, self.statistic) {
-            (Limit::Fixed(share), Statistic::Errors) => match exact {
+            (Limit::Fixed(share), Statistic::Errors | Statistic::Goodput) => match exact {
                 true => write!(f, "{share}"),
                 false => write!(f, "{} %", (share * 1e10).round() / 1e8),
             },
-            (Limit::Fixed(rate), Statistic::Achieved) => write!(f, "{rate}/s"),
+            (Limit::Fixed(rate), Statistic::Achieved | Statistic::GoodputRate) => {
+                write!(f, "{rate}/s")
+            }
             (Limit::Fixed(ns), _) => f.write_str(&time(ns)),
             (Limit::OfFloor { times, at_least_ns }, _) if at_least_ns > 0.0 => {
                 write!(f, "max({times}S, {})", time(at_least_ns))

@@ -35,6 +35,8 @@ struct Entry {
     kind: Option<String>,
     statistic: String,
     #[serde(default)]
+    good: Option<String>,
+    #[serde(default)]
     at_most: Option<String>,
     #[serde(default)]
     at_least: Option<String>,
@@ -107,15 +109,20 @@ impl Entry {
             let text = format!("the bound on {} {what}", self.statistic);
             Err(SloError::File(text))
         };
-        let allowed = match (statistic, &self.at_most, &self.at_least) {
-            (Statistic::Achieved, None, Some(least)) => least,
-            (Statistic::Achieved, ..) => return wrong("needs at_least, and has no at_most"),
-            (_, Some(most), None) => most,
-            _ => return wrong("needs at_most, and has no at_least"),
+        let allowed = match (statistic.is_at_least(), &self.at_most, &self.at_least) {
+            (true, None, Some(least)) => least.trim(),
+            (true, ..) => return wrong("needs at_least, and has no at_most"),
+            (false, Some(most), None) => most.trim(),
+            (false, ..) => return wrong("needs at_most, and has no at_least"),
         };
+        if self.good.is_some() && statistic != Statistic::Goodput {
+            return wrong("has no good: that is of goodput");
+        }
+        let statistic = parse::of_unit(statistic, allowed);
         Ok(Bound {
             kind: self.kind.clone(),
-            ..Bound::new(metric, statistic, parse::limit(statistic, allowed.trim())?)
+            good: self.good.clone(),
+            ..Bound::new(metric, statistic, parse::limit(statistic, allowed)?)
         })
     }
 }
@@ -170,10 +177,15 @@ mod tests {
             [[bound]]
             statistic = "errors"
             at_most = "0.1%"
+            [[bound]]
+            statistic = "goodput"
+            good = "ttft<=200ms, tpot<=25ms"
+            at_least = "99%"
         "#;
         let slo = Slo::from_toml(table).unwrap();
         let text = "p50[read] <= 1.5S, mean <= 3ms, p99 <= max(4S, 2ms), \
-                    connect.p99.9[a, b] <= 2500us, achieved >= 950.5/s, errors <= 0.001";
+                    connect.p99.9[a, b] <= 2500us, achieved >= 950.5/s, errors <= 0.001, \
+                    goodput(ttft<=200ms, tpot<=25ms) >= 0.99";
         assert_eq!(slo.to_string(), text);
         assert_eq!(text.parse::<Slo>().unwrap(), slo);
     }
@@ -188,6 +200,10 @@ mod tests {
             (
                 "[[bound]]\nstatistic = \"achieved\"\nat_most = \"5/s\"",
                 "at_least",
+            ),
+            (
+                "[[bound]]\nstatistic = \"errors\"\ngood = \"ttft<=1s\"\nat_most = \"1%\"",
+                "goodput",
             ),
             ("[[bound]]\nstatistic = \"p0\"\nat_most = \"5ms\"", "p0"),
             ("[[bound]]\nstatistic = \"p99\"\nat_most = \"5\"", "5"),

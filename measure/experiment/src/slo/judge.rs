@@ -1,6 +1,7 @@
 //! How evidence is held against bounds.
 
 use super::bound::Statistic;
+use super::good::Good;
 use super::judgement::{Finding, Judgement, Ratios};
 use super::objective::{Objective, Term};
 use super::verdict::Verdict;
@@ -202,6 +203,13 @@ impl<'a> Of<'a> {
             kind,
             series: Series::merged(series),
         };
+        if let Some(good) = &term.bound.good
+            && !Good::is_told(runs)
+        {
+            return Err(format!(
+                "nothing was counted as good or not: tell the adapter that an answer is good with {good}"
+            ));
+        }
         let is_of_stage =
             matches!(metric, Metric::Named(_)) && term.bound.statistic.is_of_latency();
         match is_of_stage && of.series.whole().count() == 0 {
@@ -256,7 +264,25 @@ impl<'a> Of<'a> {
                 finding.value = self.achieved();
                 finding.interval = self.achieved_interval();
             }
+            Statistic::Goodput => {
+                let good = self.good();
+                finding.value = good.share();
+                finding.interval = good.share_interval();
+            }
+            Statistic::GoodputRate => {
+                let good = self.good();
+                let seconds = self.steady_seconds();
+                finding.value = (seconds > 0.0).then(|| good.total() / seconds);
+                finding.interval = finding.value.and_then(|rate| {
+                    let is_whole = self.runs.iter().all(|run| run.interrupted().is_none());
+                    good.rate_interval(rate, seconds).filter(|_| is_whole)
+                });
+            }
         }
+    }
+
+    fn good(&self) -> Good {
+        Good::of(self.runs, self.kind)
     }
 
     /// What the figures say, and what they do not say themselves.
@@ -291,9 +317,9 @@ impl<'a> Of<'a> {
                 "no interval: a part of the steady phase has no arrivals",
             );
         };
-        let (is_broken, is_kept) = match statistic {
-            Statistic::Achieved => (high < limit, low >= limit),
-            _ => (low > limit, high <= limit),
+        let (is_broken, is_kept) = match statistic.is_at_least() {
+            true => (high < limit, low >= limit),
+            false => (low > limit, high <= limit),
         };
         if is_broken {
             return told(Verdict::Fail, "");
@@ -423,7 +449,9 @@ impl<'a> Of<'a> {
         let q = match self.term.bound.statistic {
             Statistic::Quantile(q) => q,
             Statistic::Errors => return self.too_few_for_errors(value, limit),
-            Statistic::Mean | Statistic::Achieved => return None,
+            // What is not good is counted like what was not served.
+            Statistic::Goodput => return self.too_few_for_errors(1.0 - value, 1.0 - limit),
+            Statistic::Mean | Statistic::Achieved | Statistic::GoodputRate => return None,
         };
         let above: u64 = match self.term.bound.metric {
             Metric::Response | Metric::ResponseOk | Metric::ResponseSlo => self

@@ -138,6 +138,17 @@ impl fmt::Display for Judgement {
 }
 
 impl Finding {
+    /// The bound and what was measured, without the rest: `ttft.p99 <= 200 ms: 231 ms`.
+    #[must_use]
+    pub fn short(&self) -> String {
+        let shown = |value: f64| self.bound.statistic.shown(value);
+        match (self.value, self.at_least) {
+            (None, _) => format!("{}: {}", self.bound, self.reason),
+            (Some(value), false) => format!("{}: {}", self.bound, shown(value)),
+            (Some(value), true) => format!("{}: at least {}", self.bound, shown(value)),
+        }
+    }
+
     fn row(&self) -> [String; 7] {
         let shown = |value: f64| self.bound.statistic.shown(value);
         let verdict = match self.verdict {

@@ -191,7 +191,10 @@ impl<'a> Term<'a> {
         match self.bound.statistic {
             Statistic::Quantile(q) => Some((level.quantile_ns(q)?, level.interval(q))),
             Statistic::Mean => Some((level.mean_ns, level.mean_interval())),
-            Statistic::Errors | Statistic::Achieved => None,
+            Statistic::Errors
+            | Statistic::Achieved
+            | Statistic::Goodput
+            | Statistic::GoodputRate => None,
         }
     }
 

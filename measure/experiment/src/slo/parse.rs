@@ -54,6 +54,14 @@ fn bracketed(text: &str) -> Option<(String, &str)> {
 /// The bound that a text states.
 pub(super) fn bound(text: &str) -> Result<Bound, SloError> {
     let form = || SloError::Form(text.trim().to_owned());
+    // What a good answer keeps has signs of its own.
+    if let Some(inside) = text.trim_start().strip_prefix("goodput(") {
+        let (good, rest) = inside.split_once(')').ok_or_else(form)?;
+        if good.trim().is_empty() {
+            return Err(form());
+        }
+        return bound(&format!("goodput{rest}")).map(|bound| bound.where_good(good.trim()));
+    }
     let (what, kind, rest) = match text.find(['[', '<', '>']) {
         Some(at) if text[at..].starts_with('[') => {
             let malformed = || SloError::Kind(text.trim().to_owned());
@@ -64,23 +72,33 @@ pub(super) fn bound(text: &str) -> Result<Bound, SloError> {
         None => return Err(form()),
     };
     let (metric, statistic) = subject(what.trim())?;
-    let sign = match statistic {
-        Statistic::Achieved => ">=",
-        _ => "<=",
+    let sign = match statistic.is_at_least() {
+        true => ">=",
+        false => "<=",
     };
-    let allowed = rest.strip_prefix(sign).ok_or_else(form)?;
-    let limit = limit(statistic, allowed.trim())?;
+    let allowed = rest.strip_prefix(sign).ok_or_else(form)?.trim();
+    let statistic = of_unit(statistic, allowed);
+    let limit = limit(statistic, allowed)?;
     Ok(Bound {
         kind,
         ..Bound::new(metric, statistic, limit)
     })
 }
 
-/// The metric and the statistic in `ttft.p99`, `p99`, `mean`, `errors`, `achieved`.
+/// The statistic of a limit in that unit: goodput is a share, or a rate.
+pub(super) fn of_unit(statistic: Statistic, allowed: &str) -> Statistic {
+    match statistic {
+        Statistic::Goodput if allowed.ends_with("/s") => Statistic::GoodputRate,
+        other => other,
+    }
+}
+
+/// The metric and the statistic in `ttft.p99`, `p99`, `mean`, `errors`, `achieved`, `goodput`.
 pub(super) fn subject(what: &str) -> Result<(Metric, Statistic), SloError> {
     match what {
         "errors" => return Ok((Metric::ResponseSlo, Statistic::Errors)),
-        "achieved" | "goodput" => return Ok((Metric::ResponseSlo, Statistic::Achieved)),
+        "achieved" => return Ok((Metric::ResponseSlo, Statistic::Achieved)),
+        "goodput" => return Ok((Metric::ResponseSlo, Statistic::Goodput)),
         _ => {}
     }
     // The statistic is the last word; a quantile such as p99.9 has a point of its own.
@@ -101,19 +119,22 @@ pub(super) fn subject(what: &str) -> Result<(Metric, Statistic), SloError> {
     Ok((metric.parse().unwrap_or(Metric::ResponseSlo), statistic))
 }
 
-/// The limit of a statistic: `50ms`, `4S`, `max(4S, 2ms)`, `0.1%`, `950/s`.
+/// The limit of a statistic: `50ms`, `4S`, `max(4S, 2ms)`, `0.1%`, `99%`, `950/s`.
 pub(super) fn limit(statistic: Statistic, text: &str) -> Result<Limit, SloError> {
     let number = |text: &str| text.trim().parse::<f64>().ok();
     match statistic {
-        Statistic::Errors => {
+        Statistic::Errors | Statistic::Goodput => {
             let share = match text.strip_suffix('%') {
                 Some(percent) => number(percent).map(|percent| percent / 100.0),
                 None => number(text),
             };
-            let share = share.ok_or_else(|| SloError::Share(text.to_owned()))?;
+            let share = share.ok_or_else(|| match statistic {
+                Statistic::Goodput => SloError::Good(text.to_owned()),
+                _ => SloError::Share(text.to_owned()),
+            })?;
             Ok(Limit::Fixed(share))
         }
-        Statistic::Achieved => {
+        Statistic::Achieved | Statistic::GoodputRate => {
             let rate = text.strip_suffix("/s").and_then(number);
             let rate = rate.ok_or_else(|| SloError::Rate(text.to_owned()))?;
             Ok(Limit::Fixed(rate))
@@ -170,6 +191,45 @@ mod tests {
                 (None, "mean <= 1 s".to_owned()),
             ]
         );
+    }
+
+    #[test]
+    fn goodput_is_a_share_or_a_rate_and_may_say_what_is_good() {
+        let text = "goodput>=99%, goodput >= 40/s,goodput( ttft<=200ms, tpot<=25ms )[chat] >= 0.95,errors<=1%";
+        let slo: Slo = text.parse().unwrap();
+        let good = Bound::goodput(0.95)
+            .where_good("ttft<=200ms, tpot<=25ms")
+            .of_kind("chat");
+        let expected = [
+            Bound::goodput(0.99),
+            Bound::goodput_rate(40.0),
+            good,
+            Bound::errors(0.01),
+        ];
+        assert_eq!(slo.bounds(), expected);
+        let shown: Vec<_> = expected.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            shown[..3],
+            [
+                "goodput >= 99 %",
+                "goodput >= 40/s",
+                "goodput(ttft<=200ms, tpot<=25ms)[chat] >= 95 %"
+            ]
+        );
+        // As it is shown, and as it is stored, it reads as it was.
+        assert_eq!(shown.join(", ").parse::<Slo>().unwrap(), slo);
+        assert_eq!(slo.to_string().parse::<Slo>().unwrap(), slo);
+        for (text, named) in [
+            ("goodput<=99%", "goodput>=99%"),
+            ("goodput>=many", "99%"),
+            ("goodput>=101%", "out of range"),
+            ("goodput>=0", "out of range"),
+            ("goodput(ttft<=1ms>=99%", "goodput(ttft<=1ms>=99%"),
+            ("goodput()>=99%", "goodput()"),
+        ] {
+            let error = text.parse::<Slo>().unwrap_err().to_string();
+            assert!(error.contains(named), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::capacity::{Capacity, PerSecond};
 use super::point::Point;
 use crate::floor::{Floor, Ratio};
 use crate::series::Metric;
-use crate::slo::{Bound, Evidence, Judgement, Slo, Verdict};
+use crate::slo::{Bound, Evidence, Finding, Judgement, Slo, Verdict};
 use crate::units::Percent;
 use openloop_measurer::Quantile;
 
@@ -87,17 +87,46 @@ impl Curve {
     /// [warnings](Curve::warnings) say so.
     #[must_use]
     pub fn knee(&self) -> Capacity {
-        self.within(KNEE)
+        self.within(Metric::ResponseSlo, KNEE)
     }
 
     /// The edge of the cliff: the highest rate at which P99 is at most 10 times the floor.
     #[must_use]
     pub fn cliff(&self) -> Capacity {
-        self.within(CLIFF)
+        self.within(Metric::ResponseSlo, CLIFF)
     }
 
-    fn within(&self, times: f64) -> Capacity {
-        let bound = Bound::times_floor(Metric::ResponseSlo, Quantile::P99, times);
+    /// The knee of each stage that the objective bounds and that has a floor, such as of the time to first token: the
+    /// highest rate at which its own P99 is at most 3 times its floor.
+    #[must_use]
+    pub fn knees(&self) -> Vec<(&Metric, Capacity)> {
+        let Some(floor) = &self.floor else {
+            return Vec::new();
+        };
+        let mut metrics: Vec<&Metric> = Vec::new();
+        for bound in self.sought.iter().flat_map(Slo::bounds) {
+            let is_stage = matches!(bound.metric, Metric::Named(_));
+            let has_floor = floor.s_ns(None, &bound.metric).is_some_and(|s| s > 0.0);
+            if is_stage && has_floor && !metrics.contains(&&bound.metric) {
+                metrics.push(&bound.metric);
+            }
+        }
+        let knee = |metric: &'_ Metric| self.within(metric.clone(), KNEE);
+        metrics
+            .into_iter()
+            .map(|metric| (metric, knee(metric)))
+            .collect()
+    }
+
+    /// What the runs at a point say of the objective that was sought; `None` without one, or where they cannot be held
+    /// against it.
+    #[must_use]
+    pub fn judged(&self, point: &Point) -> Option<Judgement> {
+        judge(self.sought.as_ref()?, self.floor.as_ref(), point).ok()
+    }
+
+    fn within(&self, metric: Metric, times: f64) -> Capacity {
+        let bound = Bound::times_floor(metric, Quantile::P99, times);
         match Slo::new(vec![bound]) {
             Ok(slo) => self.capacity(&slo),
             Err(error) => Capacity::Unknown {
@@ -151,6 +180,7 @@ impl Curve {
             (Some(kept), Some(broken)) => Capacity::Found {
                 rate: judged[kept].0,
                 not_at: judged[broken].0,
+                why: first_broken(&judged[broken].1),
             },
             (Some(kept), None) => Capacity::AtLeast {
                 rate: judged[kept].0,
@@ -198,6 +228,7 @@ impl Curve {
             Some(saturated) => Capacity::Found {
                 rate,
                 not_at: saturated.per_second(),
+                why: String::new(),
             },
             None => Capacity::AtLeast {
                 rate,
@@ -299,4 +330,19 @@ fn reason(judgement: &Judgement) -> String {
         .map(|finding| format!("{}: {}", finding.bound, finding.why));
     let mut reasons = judgement.why.iter().cloned().chain(findings);
     reasons.next().unwrap_or_default()
+}
+
+/// What is broken, in a few words.
+fn first_broken(judgement: &Judgement) -> String {
+    let findings = judgement.findings.iter();
+    let broken = findings.filter(|finding| finding.verdict == judgement.verdict);
+    let broken: Vec<String> = match judgement.verdict {
+        Verdict::Pass => Vec::new(),
+        _ => broken.map(Finding::short).collect(),
+    };
+    match (broken.is_empty(), judgement.why.first()) {
+        (false, _) => broken.join(", "),
+        (true, Some(why)) => why.clone(),
+        (true, None) => "no more is served".to_owned(),
+    }
 }

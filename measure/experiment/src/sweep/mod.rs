@@ -318,7 +318,12 @@ impl Sweep {
     /// When they make no sense.
     pub fn check(&self) -> Result<(), ProtocolError> {
         let refuse = |why: String| Err(ProtocolError::Options(why));
-        let of_rate = |bound: &&crate::Bound| bound.statistic == Statistic::Achieved;
+        let of_rate = |bound: &&crate::Bound| {
+            matches!(
+                bound.statistic,
+                Statistic::Achieved | Statistic::GoodputRate
+            )
+        };
         if let Some(bound) = self
             .objective()
             .and_then(|slo| slo.bounds().iter().find(of_rate))

@@ -70,9 +70,16 @@ impl Tried {
         let findings = self.judgement.findings.iter();
         findings
             .filter_map(|finding| {
-                let value = finding.value.filter(|value| *value > 0.0)?;
+                // Of what must be at least so much, what is missing grows with the rate.
+                let of_limit = |x: f64| match finding.bound.statistic.is_at_least() {
+                    true => 1.0 - x,
+                    false => x,
+                };
+                let value = of_limit(finding.value?);
                 let (low, high) = finding.interval?;
-                Some((value / finding.limit?, (high - low) / 2.0 / value))
+                let limit = of_limit(finding.limit?);
+                let share = (value > 0.0).then(|| value / limit)?;
+                Some((share, (high - low) / 2.0 / value))
             })
             .max_by(|a, b| a.0.total_cmp(&b.0))
     }

@@ -69,6 +69,13 @@ impl fmt::Display for Curve {
         if let Some(slo) = &self.sought {
             writeln!(f, "{slo}: {}", self.found())?;
         }
+        if let (Some(counted), Some(rate)) = (&self.counted, self.found().rate()) {
+            let per_second = PerSecond(rate * counted.per_request);
+            writeln!(f, "in {}: {per_second}", counted.name.replace('_', " "))?;
+        }
+        for (metric, knee) in self.knees() {
+            writeln!(f, "knee of {metric} (p99 <= {KNEE} x its floor): {knee}")?;
+        }
         if let Some(ratio) = self.ratio_in_use() {
             writeln!(f, "knee (p99 <= {KNEE}, {ratio} ratio): {}", self.knee())?;
             let cliff = self.cliff();

@@ -4,6 +4,7 @@ use super::chart::{Band, Line, Marks, Panel, Point, Rule, Scale, XAxis, YAxis};
 use super::sweep::{edges, short};
 use crate::Report;
 use crate::schema::{Estimate, Level, Step, Sweep};
+use crate::words;
 use crate::words::units::Ns;
 use openloop_capacity::{MMc, Queue};
 
@@ -140,7 +141,7 @@ fn rules(sweep: &Sweep, x: &XAxis) -> Vec<Rule> {
         let text = short(capacity);
         match rules.iter_mut().find(|(_, known, _)| *known == text) {
             Some((_, _, names)) => *names = format!("{names}, {name}"),
-            None => rules.push((at, text, name.to_owned())),
+            None => rules.push((at, text, name)),
         }
     }
     let rule = |(at, text, names)| Rule {
@@ -179,6 +180,57 @@ pub(super) fn throughputs(sweep: &Sweep) -> Panel<'static> {
             lines,
         )
     }
+}
+
+/// The stages that the objective bounds, each with its limit: where one leaves it, the capacity ends.
+pub(super) fn bounded<'a>(sweep: &'a Sweep, x: &XAxis) -> Vec<Panel<'a>> {
+    let Scale::Linear(start, end) = x.scale else {
+        return Vec::new();
+    };
+    let panel = |(place, name): (usize, &'a str)| {
+        let of = |step: &'a Step| step.bounds.get(place);
+        let finding = sweep.points.iter().find_map(of)?;
+        let limit = finding.limit?;
+        let points = sweep.points.iter().map(|step| Point {
+            x: step.asked_rate,
+            y: of(step).and_then(|finding| finding.value),
+            at_least: of(step).is_some_and(|finding| finding.at_least),
+        });
+        let measured = Line {
+            name: name.to_owned(),
+            style: "c2",
+            points: points.collect(),
+            marks: Marks::Points,
+        };
+        let ends = [start, end].map(|x| Point {
+            x,
+            y: Some(limit),
+            at_least: false,
+        });
+        let bound = Line {
+            name: "its limit".to_owned(),
+            style: "c4",
+            points: ends.into(),
+            marks: Marks::No,
+        };
+        let values = measured.points.iter().filter_map(|point| point.y);
+        let most = values.clone().fold(limit, f64::max);
+        let least = values.fold(limit, f64::min);
+        let y = match finding.unit.as_str() {
+            "share" => YAxis::Share(Scale::from_zero(most)),
+            "per_second" => YAxis::Count(Scale::from_zero(most)),
+            _ => YAxis::Nanoseconds(Scale::of_durations(least, most)),
+        };
+        Some(Panel {
+            height: 0.75,
+            rules: rules(sweep, x),
+            ..Panel::new(name, y, vec![measured, bound])
+        })
+    };
+    words::sweep::bounds(sweep)
+        .into_iter()
+        .filter_map(panel)
+        .collect()
 }
 
 /// The share that was not served; `None` where all was.

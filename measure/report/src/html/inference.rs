@@ -6,6 +6,7 @@ use super::latencies::table;
 use super::spectrum::{Shown, spectrum};
 use crate::Report;
 use crate::schema::Summary;
+use crate::words::books;
 use crate::words::latency::{bounded_value, cell, interval};
 use crate::words::units::{count, length, percent, rate};
 use maud::{Markup, html};
@@ -124,6 +125,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
         (spectrum("First token and the others, by percentile", &shown))
         (table(&rows))
         (course(report, &metrics))
+        @if let Some(lengths) = books::lengths(report) { p.note { "Answers had " (lengths.text) "." } }
         @if let Some(answers) = report.counts.get("itl_not_observable").filter(|n| **n > 0) {
             p.note { "Of " (count(*answers)) " answers nobody knows how many tokens each chunk had: they have no ITL." }
         }
@@ -159,15 +161,21 @@ fn tiles(report: &Report, metrics: &[Metric<'_>]) -> Markup {
             )
         })
     });
+    // Of all arrivals: one that failed is not good.
+    let all = report.latency.response_slo.as_ref().map(|all| all.count);
     let good = report
         .counts
         .get("good")
         .filter(|_| seconds > 0.0)
         .map(|good| {
-            let share = answers.filter(|n| *n > 0).map(|n| *good as f64 / n as f64);
+            let share = all.filter(|n| *n > 0).map(|n| *good as f64 / n as f64);
+            let kept = match report.formulas.get("good") {
+                Some(bounds) => format!("kept {bounds}"),
+                None => "kept every bound".to_owned(),
+            };
             let below = match share {
-                Some(share) => format!("{} of the answers kept every bound", percent(share)),
-                None => "answers that kept every bound".to_owned(),
+                Some(share) => format!("{} of the arrivals {kept}", percent(share)),
+                None => format!("arrivals that {kept}"),
             };
             ("Goodput".to_owned(), rate(*good as f64 / seconds), below)
         });

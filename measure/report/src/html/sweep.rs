@@ -2,10 +2,11 @@
 
 use super::Section;
 use super::chart::{DataTable, Row, XAxis, axis_rate, figure};
-use super::curve::{errors, responses, throughputs};
+use super::curve::{bounded, errors, responses, throughputs};
 use super::service;
 use crate::Report;
 use crate::schema::{Capacity, Estimate, Step, Sweep};
+use crate::words;
 use crate::words::units::{Ns, length, percent, rate};
 use maud::{Markup, html};
 
@@ -31,10 +32,18 @@ pub(super) fn section(report: &Report) -> Option<Section> {
 }
 
 /// The edges that were looked for, and what is known of each.
-pub(super) fn edges(sweep: &Sweep) -> Vec<(String, &'static str, &Capacity)> {
+pub(super) fn edges(sweep: &Sweep) -> Vec<(String, String, &Capacity)> {
     let mut edges = Vec::new();
     if let (Some(sought), Some(found)) = (&sweep.sought, &sweep.found) {
-        edges.push((format!("within {sought}"), "capacity", found));
+        edges.push((format!("within {sought}"), "capacity".to_owned(), found));
+    }
+    for knee in &sweep.knees {
+        let name = format!("knee of {}", knee.metric);
+        edges.push((
+            "its p99 up to 3 times its floor".to_owned(),
+            name,
+            &knee.capacity,
+        ));
     }
     for (meaning, name, capacity) in [
         ("p99 up to 3 times the floor", "knee", sweep.knee.as_ref()),
@@ -46,7 +55,7 @@ pub(super) fn edges(sweep: &Sweep) -> Vec<(String, &'static str, &Capacity)> {
         ("the most that was served", "maximum", Some(&sweep.max)),
     ] {
         if let Some(capacity) = capacity {
-            edges.push((meaning.to_owned(), name, capacity));
+            edges.push((meaning.to_owned(), name.to_owned(), capacity));
         }
     }
     edges
@@ -60,7 +69,7 @@ fn limits(sweep: &Sweep) -> Markup {
                     tr {
                         th scope="row" { (name) small { (meaning) } }
                         td { b { (short(capacity)) } }
-                        td.said { (capacity.text) }
+                        td.said { (words::sweep::capacity(sweep, capacity)) }
                     }
                 }
             }
@@ -83,6 +92,7 @@ fn chart(report: &Report, sweep: &Sweep) -> Markup {
     let asked = sweep.points.iter().map(|step| step.asked_rate);
     let x = axis_rate(asked.fold(0.0, f64::max));
     let mut panels = vec![responses(report, sweep, &x), throughputs(sweep)];
+    panels.extend(bounded(sweep, &x));
     panels.extend(errors(sweep));
     figure("Response by rate", &x, &panels, &table(sweep, &x))
 }
@@ -103,9 +113,12 @@ fn table(sweep: &Sweep, x: &XAxis) -> DataTable {
         ("in flight", None),
         ("runs", None),
     ];
-    let row = |step: &Step| Row {
-        place: x.scale.place(step.asked_rate),
-        cells: vec![
+    let bounds = words::sweep::bounds(sweep);
+    let more = bounds.iter().map(|(_, name)| ((*name).to_owned(), None));
+    let counted = sweep.counted.as_ref();
+    let counted = counted.map(|counted| (format!("{}/s", counted.name.replace('_', " ")), None));
+    let cells = |step: &Step| {
+        vec![
             rate(step.asked_rate),
             match (step.valid, step.achieved_rate) {
                 (false, _) => "not to be believed".to_owned(),
@@ -126,10 +139,27 @@ fn table(sweep: &Sweep, x: &XAxis) -> DataTable {
             step.errors.map_or(String::new(), percent),
             step.in_flight.map_or(String::new(), |n| format!("{n:.1}")),
             step.runs.len().to_string(),
-        ],
+        ]
     };
+    let row = |step: &Step| {
+        let mut cells = cells(step);
+        if sweep.counted.is_some() {
+            cells.push(step.counted_rate.map_or(String::new(), rate));
+        }
+        let more = bounds
+            .iter()
+            .map(|(place, _)| words::sweep::measured(step, *place));
+        cells.extend(more);
+        Row {
+            place: x.scale.place(step.asked_rate),
+            cells,
+        }
+    };
+    let head = head
+        .into_iter()
+        .map(|(text, style)| (text.to_owned(), style));
     DataTable {
-        head: head.map(|(text, style)| (text.to_owned(), style)).to_vec(),
+        head: head.chain(counted).chain(more).collect(),
         rows: sweep.points.iter().map(row).collect(),
         note: Some(format!(
             "The response as an objective sees it: what was not served counts as a lower bound. Intervals by sectioning. {}",

@@ -195,7 +195,15 @@ fn remarks(report: &Report) -> Vec<Said> {
     });
     let health = books::health(report).filter(|said| said.tone != Tone::Plain);
     let naive = naive(report).filter(|said| said.tone != Tone::Plain);
-    [backlog, health, naive].into_iter().flatten().collect()
+    let lengths = books::lengths(report).filter(|said| said.tone != Tone::Plain);
+    let lengths = lengths.map(|said| Said {
+        text: format!("answers had {}", said.text),
+        ..said
+    });
+    [backlog, health, naive, lengths]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// With a capital letter, as the first word of a sentence.

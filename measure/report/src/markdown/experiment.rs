@@ -3,6 +3,7 @@
 use super::{escaped, row, rule, sign};
 use crate::Report;
 use crate::schema::Estimate;
+use crate::words;
 use crate::words::Tone;
 use crate::words::units::{Ns, percent, rate};
 use crate::words::verdict::tone_of;
@@ -37,7 +38,11 @@ fn sweep(report: &Report, to: &mut impl io::Write) -> io::Result<()> {
     let Some(sweep) = &report.sweep else {
         return Ok(());
     };
-    let head = ["rate", "served", "mean", "p99", "not served", ""].map(str::to_owned);
+    let bounds = words::sweep::bounds(sweep);
+    let mut head = vec!["rate", "served", "mean", "p99", "not served"];
+    head.extend(bounds.iter().map(|(_, name)| *name));
+    head.push("");
+    let head: Vec<String> = head.into_iter().map(escaped).collect();
     writeln!(to, "\n{}\n{}", row(&head), rule(head.len()))?;
     let estimate = |estimate: &Option<Estimate>| match estimate {
         None => String::new(),
@@ -45,21 +50,29 @@ fn sweep(report: &Report, to: &mut impl io::Write) -> io::Result<()> {
         Some(found) => Ns(found.ns).to_string(),
     };
     for step in &sweep.points {
-        let cells = [
+        let mut cells = vec![
             rate(step.asked_rate),
             step.achieved_rate.map_or(String::new(), rate),
             estimate(&step.mean),
             estimate(&step.p99),
             step.errors.map_or(String::new(), percent),
-            match (step.valid, step.saturated) {
-                (false, _) => "invalid".to_owned(),
-                (true, true) => "saturated".to_owned(),
-                (true, false) => String::new(),
-            },
         ];
+        let more = bounds
+            .iter()
+            .map(|(place, _)| words::sweep::measured(step, *place));
+        cells.extend(more);
+        cells.push(match (step.valid, step.saturated) {
+            (false, _) => "invalid".to_owned(),
+            (true, true) => "saturated".to_owned(),
+            (true, false) => String::new(),
+        });
         writeln!(to, "{}", row(&cells))?;
     }
     writeln!(to)?;
+    for knee in &sweep.knees {
+        let name = escaped(&format!("knee of {}", knee.metric));
+        writeln!(to, "- {name}: {}", escaped(&knee.capacity.text))?;
+    }
     let sought = sweep.sought.as_deref().unwrap_or_default();
     for (name, capacity) in [
         (format!("capacity within {sought}"), sweep.found.as_ref()),
@@ -68,7 +81,8 @@ fn sweep(report: &Report, to: &mut impl io::Write) -> io::Result<()> {
         ("maximum".to_owned(), Some(&sweep.max)),
     ] {
         if let Some(capacity) = capacity {
-            writeln!(to, "- {}: {}", escaped(&name), escaped(&capacity.text))?;
+            let text = words::sweep::capacity(sweep, capacity);
+            writeln!(to, "- {}: {}", escaped(&name), escaped(&text))?;
         }
     }
     writeln!(

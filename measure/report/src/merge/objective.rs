@@ -4,7 +4,7 @@ use super::Of;
 use crate::Report;
 use crate::schema::{Finding, Latency, Objective, Summary};
 use crate::words::units::{Ns, percent, rate};
-use openloop_experiment::{Bound, Slo, Statistic, section};
+use openloop_experiment::{Bound, GOOD, Slo, Statistic, section};
 use std::collections::BTreeMap;
 
 /// The order in which verdicts are decided.
@@ -189,7 +189,11 @@ fn verdict(parts: &[&Finding], of: Of, bound: &Bound, figure: &Figure) -> (&'sta
     if each().any(|verdict| verdict == "infeasible") {
         return told("infeasible", "an idle service takes longer already");
     }
-    let is_sum = of == Of::Shards && bound.statistic == Statistic::Achieved;
+    let is_rate = matches!(
+        bound.statistic,
+        Statistic::Achieved | Statistic::GoodputRate
+    );
+    let is_sum = of == Of::Shards && is_rate;
     let first = worst(each());
     if !is_sum && each().all(|verdict| verdict == first) {
         return match first {
@@ -216,9 +220,9 @@ fn verdict(parts: &[&Finding], of: Of, bound: &Bound, figure: &Figure) -> (&'sta
             "reports do not keep what its interval needs",
         );
     };
-    let (is_broken, is_kept) = match bound.statistic {
-        Statistic::Achieved => (high < limit, low >= limit),
-        _ => (low > limit, high <= limit),
+    let (is_broken, is_kept) = match bound.statistic.is_at_least() {
+        true => (high < limit, low >= limit),
+        false => (low > limit, high <= limit),
     };
     match (is_broken, is_kept) {
         (true, _) => told("fail", ""),
@@ -245,6 +249,16 @@ impl Figure {
                 value,
                 at_least: false,
                 interval: value.and_then(|value| achieved_interval(value, merged)),
+            };
+        }
+        if let Statistic::Goodput | Statistic::GoodputRate = bound.statistic {
+            let per = match bound.statistic {
+                Statistic::Goodput => Per::Arrival,
+                _ => Per::Second,
+            };
+            return Figure {
+                value: good(bound, merged, per),
+                ..Figure::default()
             };
         }
         let kind = bound.kind.as_ref().map(|kind| merged.kinds.get(kind));
@@ -305,6 +319,30 @@ fn achieved_interval(achieved: f64, merged: &Report) -> Option<[f64; 2]> {
     };
     let rates: Vec<f64> = (0..SECTIONS).map(rate).collect();
     section(achieved, &rates).map(|(low, high)| [low, high])
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Per {
+    Arrival,
+    Second,
+}
+
+/// What was good in the steady phase. The count is that of the adapter; without one, all that was served is good.
+fn good(bound: &Bound, merged: &Report, per: Per) -> Option<f64> {
+    let (counts, latency) = match &bound.kind {
+        None => (&merged.counts, &merged.latency),
+        Some(kind) => {
+            let kind = merged.kinds.get(kind)?;
+            (&kind.counts, &kind.latency)
+        }
+    };
+    let served = || latency.response_ok.as_ref().map_or(0, |ok| ok.count);
+    let good = counts.get(GOOD).copied().unwrap_or_else(served) as f64;
+    let all = match per {
+        Per::Arrival => latency.response_slo.as_ref()?.count as f64,
+        Per::Second => merged.steady_ns as f64 / 1e9,
+    };
+    (all > 0.0).then(|| good / all)
 }
 
 fn named<'a>(

@@ -40,7 +40,7 @@ pub use resilience::{Claim, Resilience, Stage};
 pub use setup::{Closed, Limits, Merged, Sessions, Shard, ShardClock};
 pub use stored::{Digits, Part, Parts, StoredError, Window};
 pub use summary::Summary;
-pub use sweep::{Capacity, Estimate, Step, Sweep};
+pub use sweep::{Capacity, Counted, Estimate, Knee, Step, Sweep};
 pub use timeline::{Event, Interval};
 pub use validity::{Check, Validity};
 

@@ -45,7 +45,7 @@ pub struct Finding {
     /// Of which kind of request; `None` for all together.
     #[serde(default)]
     pub kind: Option<String>,
-    /// The most that was allowed; of `per_second` the least.
+    /// The most that was allowed; of `achieved` and `goodput` the least.
     pub limit: Option<f64>,
     /// What was measured.
     pub value: Option<f64>,
@@ -79,8 +79,8 @@ impl Objective {
             limit: finding.limit.and_then(finite),
             value: finding.value.and_then(finite),
             unit: match finding.bound.statistic {
-                Statistic::Errors => "share",
-                Statistic::Achieved => "per_second",
+                Statistic::Errors | Statistic::Goodput => "share",
+                Statistic::Achieved | Statistic::GoodputRate => "per_second",
                 _ => "ns",
             }
             .to_owned(),

@@ -2,6 +2,7 @@
 
 use super::diagnosis::{Diagnosis, Fits, Utilisation};
 use super::finite;
+use super::objective::{Finding, Objective};
 use super::replicas::Replica;
 use openloop_experiment::sweep::{Capacity as Known, Curve, Estimate as Measured, Point};
 use openloop_measurer::Quantile;
@@ -24,6 +25,12 @@ pub struct Sweep {
     pub cliff: Option<Capacity>,
     /// λ_max: the most that was served.
     pub max: Capacity,
+    /// The knee of each stage that the objective bounds: its own P99 at most 3 times its floor.
+    #[serde(default)]
+    pub knees: Vec<Knee>,
+    /// What the rates were given in, if not in requests.
+    #[serde(default)]
+    pub counted: Option<Counted>,
     /// Which ratio to the floor is in use: `literal` or `inflation`.
     pub ratio: Option<String>,
     /// Laws through the points.
@@ -36,6 +43,28 @@ pub struct Sweep {
     pub warnings: Vec<String>,
     /// At which rate the rest of the report was measured.
     pub reported_rate: Option<f64>,
+}
+
+/// How much a service carries before one of its stages bends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Knee {
+    /// The stage: `ttft`, `tpot`.
+    pub metric: String,
+    /// The highest rate before it.
+    pub capacity: Capacity,
+}
+
+/// What a rate counts instead of requests.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Counted {
+    /// The count of the report: `output_tokens`.
+    pub name: String,
+    /// How many a request was to have on the average: a rate of requests times this is the rate that was asked for.
+    pub per_request: f64,
 }
 
 /// What the service did at one rate.
@@ -69,6 +98,12 @@ pub struct Step {
     pub errors: Option<f64>,
     /// The mean number in flight.
     pub in_flight: Option<f64>,
+    /// What each bound of the objective came to, where one was sought.
+    #[serde(default)]
+    pub bounds: Vec<Finding>,
+    /// How much of [`Sweep::counted`] came per second.
+    #[serde(default)]
+    pub counted_rate: Option<f64>,
     /// Its runs, those that may not be believed among them.
     pub runs: Vec<Replica>,
 }
@@ -116,6 +151,18 @@ impl Sweep {
             knee: has_floor.then(|| Capacity::of(&curve.knee())),
             cliff: has_floor.then(|| Capacity::of(&curve.cliff())),
             max: Capacity::of(&curve.max()),
+            knees: curve
+                .knees()
+                .into_iter()
+                .map(|(metric, knee)| Knee {
+                    metric: metric.to_string(),
+                    capacity: Capacity::of(&knee),
+                })
+                .collect(),
+            counted: curve.counted().map(|counted| Counted {
+                name: counted.name.clone(),
+                per_request: counted.per_request,
+            }),
             diagnosis: Diagnosis::of(&curve.diagnose()),
             utilisation: ways.iter().flatten().map(Utilisation::of).collect(),
             fits: Fits::of(&fits),
@@ -144,6 +191,13 @@ impl Step {
             zone: curve.zone(point).map(|zone| zone.name().to_owned()),
             errors: point.errors().and_then(|(share, _)| finite(share)),
             in_flight: point.in_flight().and_then(finite),
+            bounds: match curve.judged(point).filter(|_| point.is_valid()) {
+                Some(judgement) => Objective::of(&judgement).findings,
+                None => Vec::new(),
+            },
+            counted_rate: curve
+                .counted()
+                .and_then(|counted| finite(point.counted(&counted.name)?)),
             runs: runs.map(Replica::of).collect(),
         }
     }
@@ -165,7 +219,7 @@ impl Estimate {
 impl Capacity {
     fn of(capacity: &Known) -> Self {
         let (known, rate, not_at) = match capacity {
-            Known::Found { rate, not_at } => ("found", Some(*rate), Some(*not_at)),
+            Known::Found { rate, not_at, .. } => ("found", Some(*rate), Some(*not_at)),
             Known::AtLeast { rate, .. } => ("at_least", Some(*rate), None),
             Known::Below { rate, .. } => ("below", Some(*rate), None),
             Known::Infeasible { .. } => ("infeasible", None, None),

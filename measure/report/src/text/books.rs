@@ -31,6 +31,9 @@ pub(super) fn aftermath<W: io::Write>(report: &Report, page: &mut Page<W>) -> io
     if let Some(health) = books::health(report) {
         page.said("health", &health)?;
     }
+    if let Some(lengths) = books::lengths(report) {
+        page.said("answers", &lengths)?;
+    }
     for (label, text) in [
         ("counts", books::counts(report)),
         ("target's", books::observations(report)),

@@ -162,7 +162,8 @@ fn sweep<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
         return Ok(());
     };
     page.blank()?;
-    let mut table = Table::new([
+    let bounds = words::sweep::bounds(sweep);
+    let head = [
         "sweep",
         "achieved",
         "mean",
@@ -174,11 +175,31 @@ fn sweep<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
         "errors",
         "in flight",
         "",
-    ]);
+    ];
+    let counted = sweep.counted.as_ref();
+    let counted = counted.map(|counted| format!("{}/s", counted.name.replace('_', " ")));
+    let more = bounds.iter().map(|(_, name)| *name);
+    let mut table = Table::new(head.into_iter().chain(counted.as_deref()).chain(more));
     for step in &sweep.points {
-        table.row(row(step));
+        let mut row = row(step);
+        let tone = row.first().map_or(Tone::Plain, |(_, tone)| *tone);
+        if counted.is_some() {
+            row.push((step.counted_rate.map_or_else(String::new, rate), tone));
+        }
+        let more = bounds
+            .iter()
+            .map(|(place, _)| words::sweep::measured(step, *place));
+        row.extend(more.map(|text| (text, tone)));
+        table.row(row);
     }
     page.table(&table.without_empty_columns())?;
+    for knee in &sweep.knees {
+        let text = format!(
+            "of {} (p99 up to 3 times its floor): {}",
+            knee.metric, knee.capacity.text
+        );
+        page.entry("knee", Tone::Plain, &text)?;
+    }
     for (label, capacity) in limits(sweep) {
         let tone = match capacity.known.as_str() {
             "found" => Tone::Good,
@@ -191,7 +212,7 @@ fn sweep<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
         page.entry(
             "capacity",
             Tone::Strong,
-            &format!("{sought}: {}", found.text),
+            &format!("{sought}: {}", words::sweep::capacity(sweep, found)),
         )?;
     }
     laws(sweep, page)?;

@@ -54,7 +54,7 @@ pub(super) fn stages<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::R
     page.blank()?;
     table(page, "stages", &rows)?;
     for (name, formula) in &report.formulas {
-        if report.metrics.contains_key(name) {
+        if report.metrics.contains_key(name) || report.counts.contains_key(name) {
             page.entry("", Tone::Faint, &format!("{name} = {formula}"))?;
         }
     }

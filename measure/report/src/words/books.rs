@@ -4,6 +4,9 @@ use super::units::{Ns, count, percent, rate};
 use super::{Said, Tone};
 use crate::Report;
 
+/// How far answers may be from the length that was asked for.
+const AS_ASKED: f64 = 0.05;
+
 pub(crate) fn rates(report: &Report) -> String {
     let or_none = |per_second: Option<f64>| per_second.map_or("none".to_owned(), rate);
     let asked = report
@@ -84,6 +87,32 @@ pub(crate) fn counts(report: &Report) -> Option<String> {
     let named = |(name, n): (&String, &u64)| format!("{} {}", name.replace('_', " "), count(*n));
     let counts: Vec<String> = report.counts.iter().map(named).collect();
     (!counts.is_empty()).then(|| format!("{} in the steady phase", counts.join(", ")))
+}
+
+/// How long answers became beside how long they were to be, and why they ended: of language models.
+pub(crate) fn lengths(report: &Report) -> Option<Said> {
+    let of = |name: &str| report.counts.get(name).copied().filter(|n| *n > 0);
+    let (came, asked) = (of("output_tokens")?, of("asked_output_tokens")?);
+    let ratio = came as f64 / asked as f64;
+    let mut text = format!(
+        "{} tokens of {} that were asked for, {}",
+        count(came),
+        count(asked),
+        percent(ratio)
+    );
+    let ended = report.counts.iter().filter_map(|(name, n)| {
+        let reason = name.strip_prefix("finish_")?.replace('_', " ");
+        Some(format!("{reason} {}", count(*n)))
+    });
+    let ended: Vec<String> = ended.collect();
+    if !ended.is_empty() {
+        text.push_str(&format!("; ended by: {}", ended.join(", ")));
+    }
+    if (ratio - 1.0).abs() <= AS_ASKED {
+        return Some(Said::plain(text));
+    }
+    text.push_str("; that is another load than was asked for: have the server ignore ends of its own, or ask for what it gives");
+    Some(Said::new(Tone::Doubtful, text))
 }
 
 /// What the target said of itself.

@@ -3,6 +3,7 @@
 pub(crate) mod books;
 pub(crate) mod latency;
 pub(crate) mod plan;
+pub(crate) mod sweep;
 pub(crate) mod units;
 pub(crate) mod verdict;
 

@@ -1,7 +1,6 @@
 use super::*;
-use crate::TokenSource;
+use crate::{TokenSource, recorded};
 use proptest::prelude::*;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What a reading has to say of an answer.
@@ -232,27 +231,6 @@ fn tokens_count_when_they_come_and_are_set_right_at_the_end() {
     assert_eq!(totals.output_tokens(), 11);
 }
 
-/// The body of a raw answer, its transfer coding taken off.
-fn body(raw: &[u8]) -> Vec<u8> {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let head = raw
-        .windows(4)
-        .position(|bytes| bytes == b"\r\n\r\n")
-        .unwrap()
-        + 4;
-    let mut rest = &raw[head..];
-    if !text(&raw[..head]).to_ascii_lowercase().contains("chunked") {
-        return rest.to_vec();
-    }
-    let mut body = Vec::new();
-    while let Some(end) = rest.windows(2).position(|bytes| bytes == b"\r\n") {
-        let length = usize::from_str_radix(text(&rest[..end]).trim(), 16).unwrap();
-        body.extend_from_slice(&rest[end + 2..end + 2 + length]);
-        rest = &rest[end + length + 4..];
-    }
-    body
-}
-
 /// Written by hand in the framings of two real servers: one event for each token, with the role ahead; and text
 /// completions whose last event has usage and an empty text.
 fn fixtures() -> Vec<(String, Vec<u8>, u32, u64)> {
@@ -274,33 +252,82 @@ fn fixtures() -> Vec<(String, Vec<u8>, u32, u64)> {
     ]
 }
 
-/// Streams recorded from real servers, where they are at hand: name, body, chunks with tokens, and tokens.
-fn recorded() -> Vec<(String, Vec<u8>, u32, u64)> {
-    let folder = std::env::var_os("OPENLOOP_TEST_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        PathBuf::from,
-    );
-    let mut found = Vec::new();
-    for (name, chunks, tokens) in [
+/// Streams of real servers: name, body, chunks with tokens, and tokens.
+fn streams_of_servers() -> Vec<(String, Vec<u8>, u32, u64)> {
+    let known = [
         ("llama-server/chat", 5, 5),
         ("llama-server/chat_stop", 11, 12),
         ("llama-server/comp", 5, 5),
+        ("llama-server/comp_ids", 3, 3),
         ("llama-server/utf8", 15, 16),
         ("dasllama/chat", 5, 5),
         ("dasllama/chat_stop", 16, 16),
         ("dasllama/comp", 5, 5),
+    ];
+    let read = |(name, chunks, tokens): (&str, u32, u64)| {
+        (name.to_owned(), recorded::of(name).body, chunks, tokens)
+    };
+    known.into_iter().map(read).collect()
+}
+
+/// Without `usage` chunks are all that can be counted, and the longest stream has a hundred of them.
+#[test]
+fn streams_without_usage_and_long_ones_are_read_as_well() {
+    for (name, tokens, source) in [
+        ("llama-server/chat_nousage", 3, TokenSource::Assumed),
+        ("dasllama/chat_nousage", 3, TokenSource::Assumed),
+        ("llama-server/ignore_eos", 100, TokenSource::Usage),
     ] {
-        match std::fs::read(folder.join("sse").join(format!("{name}.txt"))) {
-            Ok(raw) => found.push((name.to_owned(), body(&raw), chunks, tokens)),
-            Err(_) => println!("not run: {name} is not in {}", folder.display()),
+        let body = recorded::of(name).body;
+        let told = read(false, [&body[..]], None);
+        assert_eq!(told.wrong, None, "{name}");
+        assert_eq!(told.tokens, Some((tokens, source)), "{name}");
+        for cut in (0..body.len()).step_by(97) {
+            let (one, two) = body.split_at(cut);
+            assert_eq!(read(false, [one, two], None), told, "{name} cut at {cut}");
         }
     }
-    found
+}
+
+/// What a server says of a request that it refuses stands in the error, and an answer that is not streamed is read whole.
+#[test]
+fn what_real_servers_answer_without_a_stream_is_read_as_well() {
+    for (name, said) in [
+        ("llama-server/bad_json", "parse_error"),
+        ("llama-server/bad_nomsg", "messages"),
+        ("llama-server/bad_type", "max_tokens"),
+        (
+            "llama-server/too_long",
+            "exceeds the available context size",
+        ),
+        ("dasllama/bad_json", "invalid JSON"),
+        ("dasllama/bad_nomsg", "messages"),
+        ("dasllama/comp_ids", "prompt"),
+    ] {
+        let recorded = recorded::of(name);
+        assert_eq!((recorded.status.as_u16(), recorded.is_json), (400, true));
+        let mut reading = reading(true);
+        reading.begin(recorded.status, recorded.is_json, Instant::now());
+        reading.take(&recorded.body, Instant::now());
+        match reading.conclude(None) {
+            Some(InferenceErrorKind::Status { status, message }) => {
+                assert_eq!(status, recorded.status);
+                assert!(message.contains(said), "{name}: {message}");
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    for name in ["llama-server/nonstream", "dasllama/nonstream"] {
+        let told = read(true, [&recorded::of(name).body[..]], None);
+        assert_eq!(told.wrong, None, "{name}");
+        assert_eq!(told.usage.output_tokens, Some(5), "{name}");
+        assert_eq!(told.finish, Some(Finish::Length), "{name}");
+    }
 }
 
 #[test]
 fn streams_of_real_servers_are_read_alike_whatever_the_split() {
-    for (name, body, chunks, tokens) in fixtures().into_iter().chain(recorded()) {
+    for (name, body, chunks, tokens) in fixtures().into_iter().chain(streams_of_servers()) {
         let whole = read(false, [&body[..]], None);
         assert_eq!(whole.wrong, None, "{name}");
         assert_eq!(

@@ -134,6 +134,30 @@ fn what_never_ends_is_refused_and_not_kept() {
     assert_eq!(refused, Some(15));
 }
 
+/// Every stream of a real server, cut at every byte, byte by byte, and cut off at every byte.
+#[test]
+fn recorded_streams_are_the_same_wherever_they_are_cut() {
+    let mut streams = 0;
+    for recorded in crate::recorded::all() {
+        let body = &recorded.body[..];
+        if recorded.is_json || !body.starts_with(b"data:") {
+            continue;
+        }
+        streams += 1;
+        let whole = events([body]);
+        assert_eq!(whole, by_the_book(body), "{}", recorded.name);
+        assert_eq!(whole.last().unwrap().1, "[DONE]", "{}", recorded.name);
+        assert_eq!(events(body.chunks(1)), whole, "{}", recorded.name);
+        for cut in 0..=body.len() {
+            let (one, two) = body.split_at(cut);
+            assert_eq!(events([one, two]), whole, "{} at {cut}", recorded.name);
+            let before = events([one]);
+            assert_eq!(before, whole[..before.len()], "{} at {cut}", recorded.name);
+        }
+    }
+    assert_eq!(streams, 11);
+}
+
 /// Streams of the letters that mean something, so that most of them hold events.
 fn streams() -> impl Strategy<Value = Vec<u8>> {
     let words: Vec<&'static [u8]> = vec![

@@ -37,6 +37,47 @@ async fn each_fault_has_its_class_and_keeps_its_tokens() {
     }
 }
 
+/// aiperf#688: of those that failed none may be missing among first tokens.
+#[tokio::test]
+async fn no_failure_makes_a_first_token_earlier() {
+    let server = quick()
+        .fault(On::Every(4), StreamFault::CutOff(2))
+        .start()
+        .unwrap();
+    let client = client(&server);
+    let recorder = recorder();
+    for seq in 0..20 {
+        let call = client.call(request(&client, 8));
+        let _ = recorder.arrive_at(seq, Instant::now()).measure(call).await;
+    }
+    let steady = recorder.finish().steady();
+    for name in ["ttft", "ttft_sent", "tpot", "e2e"] {
+        assert!(steady.is_of_answers(name), "{name}");
+        assert_eq!(steady.metric(name).unwrap().count(), 15, "{name}");
+    }
+    // What came of the others is still seen.
+    assert_eq!(steady.metric("itl_chunk").unwrap().count(), 15 * 7 + 5);
+}
+
+/// guidellm#487: a hundred, whatever was asked for.
+#[tokio::test]
+async fn all_that_are_asked_are_in_flight_at_once() {
+    let server = LlmServer::scripted(Script {
+        ttft: Duration::from_secs(600),
+        gap: ms(1),
+    });
+    let server = server.start().unwrap();
+    let client = client(&server);
+    let mut running = tokio::task::JoinSet::new();
+    for _ in 0..300 {
+        let (client, request) = (client.clone(), request(&client, 1));
+        running.spawn(async move { client.call(request).await.map(drop) });
+    }
+    until(|| server.under_way() == 300).await;
+    running.shutdown().await;
+    until(|| server.under_way() == 0).await;
+}
+
 #[tokio::test]
 async fn a_server_that_sheds_is_not_one_that_fails() {
     let server = quick()
@@ -303,4 +344,30 @@ fn fields_that_are_the_clients_are_refused_and_others_are_sent() {
 fn errors_describe_themselves() {
     fn describes<T: Describe>() {}
     describes::<openloop_inference::InferenceError>();
+}
+
+/// Every test that FAULTS.md names is there.
+#[test]
+fn every_fault_names_a_test_that_there_is() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let table = std::fs::read_to_string(root.join("protocols/inference/FAULTS.md")).unwrap();
+    let rows = table.lines().filter(|line| line.starts_with("| "));
+    let mut checked = 0;
+    for row in rows.filter(|row| !row.starts_with("| Fault") && !row.starts_with("| ---")) {
+        let tests = row.rsplit(" | ").next().unwrap();
+        let mut named = 0;
+        for test in tests.trim_end_matches(" |").split(", `") {
+            let (name, path) = test.trim_start_matches('`').split_once("` (").unwrap();
+            let file = root.join(path.trim_end_matches(')'));
+            let source = std::fs::read_to_string(&file).unwrap();
+            assert!(
+                source.contains(&format!("fn {name}(")),
+                "{name} is not in {path}"
+            );
+            named += 1;
+        }
+        assert!(named > 0, "{row}");
+        checked += named;
+    }
+    assert!(checked > 40, "{checked}");
 }

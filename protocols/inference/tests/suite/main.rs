@@ -4,6 +4,7 @@
 mod faults;
 mod stall;
 mod streams;
+mod virtual_server;
 mod workload;
 
 use openloop_inference::{Inference, Request};

@@ -15,9 +15,14 @@ pub(super) struct Ask {
     pub(super) max_tokens: u32,
     pub(super) ignore_eos: bool,
     pub(super) prompt_tokens: u32,
-    /// Of each whole block of the prompt, with all before it.
+    /// Of each whole block of the prompt and of the answer that will be given, with all before it: who goes on from the
+    /// answer finds both.
     pub(super) block_hashes: Vec<u64>,
 }
+
+/// The word that every answer has, and how many of them are remembered.
+pub(super) const WORD: &str = "tok";
+const MOST_REMEMBERED: u32 = 1 << 16;
 
 impl Ask {
     /// A body of `/v1/chat/completions`, where `chat`, or `/v1/completions`. A word is a token, and so is a token id.
@@ -61,13 +66,17 @@ impl Ask {
         if prompt.tokens == 0 {
             return Err("the prompt is empty".to_owned());
         }
+        let prompt_tokens = prompt.tokens;
+        for _ in 0..max_tokens.min(MOST_REMEMBERED) {
+            prompt.token(WORD);
+        }
         Ok(Self {
             chat,
             stream: flag(body.get("stream")),
             include_usage: flag(body.pointer("/stream_options/include_usage")),
             max_tokens,
             ignore_eos: flag(body.get("ignore_eos")),
-            prompt_tokens: prompt.tokens,
+            prompt_tokens,
             block_hashes: prompt.hashes,
         })
     }
@@ -119,7 +128,8 @@ mod tests {
             false,
         )
         .unwrap();
-        assert_eq!((text.prompt_tokens, text.block_hashes.len()), (5, 2));
+        // Five of the prompt and three of the answer.
+        assert_eq!((text.prompt_tokens, text.block_hashes.len()), (5, 4));
         assert_eq!(
             (text.max_tokens, text.ignore_eos, text.stream),
             (3, true, false)
@@ -127,13 +137,18 @@ mod tests {
         let other = ask(r#"{"prompt":"a b x d"}"#, false).unwrap();
         assert_eq!(text.block_hashes[0], other.block_hashes[0]);
         assert_ne!(text.block_hashes[1], other.block_hashes[1]);
-        let ids = ask(r#"{"prompt":[7,8,9]}"#, false).unwrap();
-        assert_eq!((ids.prompt_tokens, ids.block_hashes.len()), (3, 1));
+        let ids = ask(r#"{"prompt":[7,8,9],"max_tokens":2}"#, false).unwrap();
+        assert_eq!((ids.prompt_tokens, ids.block_hashes.len()), (3, 2));
         let chat = r#"{"messages":[{"role":"system","content":"a b"},{"role":"user","content":"c d e"}],
-            "stream":true,"stream_options":{"include_usage":true}}"#;
+            "max_tokens":3,"stream":true,"stream_options":{"include_usage":true}}"#;
         let chat = ask(chat, true).unwrap();
         assert_eq!(chat.block_hashes, text.block_hashes);
         assert!(chat.stream && chat.include_usage);
+        // Who sends the answer back is known to its end.
+        let next = r#"{"messages":[{"role":"user","content":"a b c d e"},
+            {"role":"assistant","content":" tok tok tok"},{"role":"user","content":"more of it"}],"max_tokens":1}"#;
+        let next = ask(next, true).unwrap();
+        assert_eq!(next.block_hashes[..4], text.block_hashes);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The bytes of a stream.
 
-use super::ask::Ask;
+use super::ask::{Ask, WORD};
 use super::style::Style;
 
 /// What stands in `usage`.
@@ -61,7 +61,7 @@ impl Frames<'_> {
         into: &mut Vec<u8>,
     ) {
         let finish = finish.map_or("null".to_owned(), |reason| format!("\"{reason}\""));
-        let words = |count| " tok".repeat(count as usize);
+        let words = |count| format!(" {WORD}").repeat(count as usize);
         let said = match (self.ask.chat, says) {
             (true, Says::Role) => r#""delta":{"role":"assistant","content":null}"#.to_owned(),
             (true, Says::Words { count, reasoning }) => {
@@ -113,7 +113,7 @@ impl Frames<'_> {
 
     /// A whole answer, where nothing is streamed.
     pub(super) fn whole(&self, counts: Counts, finish: &str) -> Vec<u8> {
-        let text = " tok".repeat(counts.answer as usize);
+        let text = format!(" {WORD}").repeat(counts.answer as usize);
         let said = match self.ask.chat {
             true => format!(r#""message":{{"role":"assistant","content":"{text}"}}"#),
             false => format!(r#""text":"{text}""#),

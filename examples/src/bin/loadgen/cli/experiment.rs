@@ -23,6 +23,11 @@ pub(crate) struct ExperimentArgs {
     #[arg(long)]
     pub(crate) floor: bool,
 
+    /// How long that may take in all; 0s leaves it out, and with it the knee. A trial has ten requests in any case; where
+    /// more do not fit, pauses between them are shorter
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "5m")]
+    pub(crate) floor_time: Duration,
+
     /// The round trip to the service, where it is known: it is taken off S and off what bounds are held against
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) round_trip: Option<Duration>,
@@ -59,7 +64,8 @@ pub(crate) struct ExperimentArgs {
     pub(crate) overload: Option<Rate>,
 
     /// The same experiment on a simulated service, in virtual time: nothing is sent. It tells how long the experiment
-    /// takes, what it can resolve, and how its report reads
+    /// takes, what it can resolve, and how its report reads. Of loadgen inference that is an engine that batches
+    /// continuously, unless one of the three flags below says otherwise
     #[arg(long)]
     pub(crate) rehearse: bool,
 
@@ -74,6 +80,10 @@ pub(crate) struct ExperimentArgs {
     /// How many requests may wait for it; the others are turned away [default: no limit]
     #[arg(long, value_name = "N", requires = "rehearse")]
     pub(crate) waiting: Option<usize>,
+
+    /// What the rates are given in, if not in requests: a count, and how many of it a request has on the average.
+    #[arg(skip)]
+    pub(crate) counted: Option<(&'static str, f64)>,
 
     /// What the file of `--problem` says.
     #[arg(skip)]

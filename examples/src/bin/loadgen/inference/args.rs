@@ -3,9 +3,12 @@
 use crate::cli::LoadArgs;
 use crate::connections::ConnectionsArg;
 use clap::Args;
+use openloop_experiment::{Bound, Slo, Statistic};
 use openloop_inference::{Api, Goodput, MetricNames, Tls};
+use openloop_sched::Rate;
 use openloop_workload::Values;
-use openloop_workload::prompts::{PrefixTree, Vocabulary};
+use openloop_workload::prompts::{PrefixTree, Prompts, Vocabulary};
+use openloop_workload::sessions::Sessions;
 use openloop_workload::values::Source;
 use serde_json::Value;
 use std::fmt;
@@ -49,6 +52,16 @@ pub(crate) struct InferenceArgs {
     #[arg(long, value_name = "PREFIXES", help_heading = "Request")]
     pub(crate) prefixes: Option<Prefixes>,
 
+    /// What the later turns of --sessions go on from: scripted answers have the lengths asked for and are the same in
+    /// every run, so that requests depend on the seed alone; real ones are what the model said
+    #[arg(
+        long,
+        value_name = "WHICH",
+        default_value = "scripted",
+        help_heading = "Request"
+    )]
+    pub(crate) answers: AnswersArg,
+
     /// Prompts of another number have nothing in common with those of a run before, so that no cache helps. Each run of
     /// one invocation has its own anyway
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Request")]
@@ -82,8 +95,19 @@ pub(crate) struct InferenceArgs {
     #[arg(long, value_name = "HEADER", value_parser = header, help_heading = "Request")]
     pub(crate) header: Vec<(String, String)>,
 
-    /// What an answer must keep to be good, such as "ttft<=200ms,tpot<=25ms": the report then has goodput,
-    /// the share and the rate of those that do. (goodput>=N/s of --slo is of all that came whole)
+    /// What --rate, --sweep, --up-to, --overload and --peak count: requests, or output-tokens, of which a request has the
+    /// mean of --output-tokens
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "requests",
+        help_heading = "When requests start"
+    )]
+    pub(crate) rates_in: RatesIn,
+
+    /// What an answer must keep to be good, such as "ttft<=200ms,tpot<=25ms": the report then has goodput, the share and
+    /// the rate of all arrivals that do, and --slo may bound it: goodput>=99% or goodput>=40/s. An objective may say it
+    /// itself: --slo "goodput(ttft<=200ms,tpot<=25ms)>=99%"
     #[arg(long, value_name = "BOUNDS", help_heading = "Verdict")]
     pub(crate) goodput: Option<Goodput>,
 
@@ -115,6 +139,20 @@ pub(crate) struct InferenceArgs {
 
     #[command(flatten)]
     pub(crate) load: LoadArgs,
+}
+
+/// `--answers`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum AnswersArg {
+    Scripted,
+    Real,
+}
+
+/// `--rates-in`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum RatesIn {
+    Requests,
+    OutputTokens,
 }
 
 /// `--api`.
@@ -219,6 +257,88 @@ impl InferenceArgs {
         }
     }
 
+    /// Makes rates of requests out of rates of tokens, where they are given in those; a sweep keeps its own unit.
+    ///
+    /// # Errors
+    /// Where there is no rate, or none that lengths say anything of.
+    pub(crate) fn convert(&mut self) -> Result<(), String> {
+        if self.rates_in == RatesIn::Requests {
+            return Ok(());
+        }
+        let schedule = &self.load.schedule;
+        if schedule.profile.is_some() || schedule.closed.is_some() {
+            return Err(
+                "--rates-in output-tokens is for --rate and --sweep: give one of these".to_owned(),
+            );
+        }
+        if matches!(schedule.arrivals, Some(crate::arrivals::Source::Trace(_))) {
+            return Err("a trace has rates of its own: leave out --rates-in".to_owned());
+        }
+        let (_, output) = self.lengths()?;
+        let prompts = Prompts::new(output.clone(), output).map_err(|error| error.to_string())?;
+        let mut each = prompts.mean_output_tokens();
+        if let Some(turns) = &schedule.sessions {
+            let turns = turns
+                .load(Path::new(""))
+                .map_err(|error| error.to_string())?;
+            let one = Values::load("fixed:0", Path::new("")).map_err(|error| error.to_string())?;
+            let sessions = Sessions::new(turns, one).map_err(|error| error.to_string())?;
+            each *= sessions.mean_requests_per_session();
+        }
+        let load = &mut self.load;
+        for rate in [
+            &mut load.schedule.rate,
+            &mut load.experiment.overload,
+            &mut load.experiment.peak,
+        ]
+        .into_iter()
+        .flatten()
+        {
+            *rate = Rate::per_second(rate.as_per_second() / each).map_err(|error| {
+                format!("{rate} of output tokens, of which a request has {each:.1}: {error}")
+            })?;
+        }
+        load.experiment.counted = Some(("output_tokens", each));
+        Ok(())
+    }
+
+    /// What an answer must keep to be good, by the flag or the objective; nothing where neither says it.
+    ///
+    /// # Errors
+    /// Where they say different things, or an objective bounds goodput and nobody says what is good.
+    pub(crate) fn good(&self) -> Result<Goodput, String> {
+        let mut good = self.goodput.clone();
+        let bounds = self.load.verdict.slo.iter().flat_map(Slo::bounds);
+        let of_goodput =
+            |bound: &&Bound| matches!(bound.statistic, Statistic::Goodput | Statistic::GoodputRate);
+        for bound in bounds.filter(of_goodput) {
+            let said = match &bound.good {
+                Some(text) => Some(text.parse().map_err(|error| format!("{bound}: {error}"))?),
+                None => None,
+            };
+            match (&good, said) {
+                (None, None) => {
+                    return Err(format!(
+                        "{bound}: which answers are good is not said: give --goodput \"ttft<=200ms,tpot<=25ms\""
+                    ));
+                }
+                (Some(one), Some(other)) if *one != other => {
+                    return Err(format!(
+                        "a run tells good answers by one measure, and there are two, {one} and {other}: leave one out"
+                    ));
+                }
+                (_, said) => good = good.or(said),
+            }
+        }
+        if good.is_some() && self.no_stream {
+            return Err(
+                "without a stream there is no first token to bound: leave out goodput or --no-stream"
+                    .to_owned(),
+            );
+        }
+        Ok(good.unwrap_or_default())
+    }
+
     /// The laws of the lengths of prompts and answers.
     pub(crate) fn lengths(&self) -> Result<(Values, Values), String> {
         let law = |given: &Option<Source>, default: &str| {
@@ -248,12 +368,11 @@ impl InferenceArgs {
     /// What the flags must be together.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.connections.check(self.load.schedule.threads)?;
-        if self.goodput.is_some() && self.no_stream {
+        if self.answers == AnswersArg::Real && matches!(self.api.0, Api::TokenIds(_)) {
             return Err(
-                "without a stream there is no first token to bound: leave out --goodput or --no-stream"
-                    .to_owned(),
+                "no server sends the ids of its answer: leave out --answers real, or take --api chat or text".to_owned(),
             );
         }
-        Ok(())
+        self.good().map(drop)
     }
 }

@@ -1,13 +1,16 @@
 //! What each request asks for.
 
 use super::InferenceArgs;
+use super::args::AnswersArg;
 use openloop_experiment::Step;
 use openloop_http::RequestError;
 use openloop_inference::{Inference, InferenceError, Request};
 use openloop_measurer::{Describe, Details, Verdict};
 use openloop_workload::numbered;
-use openloop_workload::prompts::{Cache, Conversations, Nonce, Prompts, TracePrompts};
+use openloop_workload::prompts::{Cache, Conversations, Nonce, Prompt, Prompts, TracePrompts};
 use openloop_workload::traces::Trace;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Where prompts come from: number `seq` is the same whoever sends it.
 #[derive(Debug)]
@@ -15,6 +18,42 @@ pub(crate) struct Prompting {
     source: Source,
     seed: u64,
     nonce: u64,
+    /// What the model said, where conversations go on from that.
+    answers: Option<Answers>,
+}
+
+/// What the model said in each conversation, turn by turn: kept to the end of the run.
+#[derive(Clone, Debug, Default)]
+struct Answers(Arc<Mutex<HashMap<u64, Vec<Option<String>>>>>);
+
+impl Answers {
+    fn of(&self, session: u64) -> Vec<Option<String>> {
+        self.lock().get(&session).cloned().unwrap_or_default()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Vec<Option<String>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where the answer to one request is to be kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    answers: Answers,
+    step: Step,
+}
+
+impl Place {
+    /// The model said this.
+    pub(crate) fn keep(self, text: Option<&str>) {
+        let mut answers = self.answers.lock();
+        let turns = answers.entry(self.step.session()).or_default();
+        let turn = self.step.index() as usize;
+        if turns.len() <= turn {
+            turns.resize(turn + 1, None);
+        }
+        turns[turn] = text.map(str::to_owned);
+    }
 }
 
 #[derive(Debug)]
@@ -64,10 +103,15 @@ impl Prompting {
                 })
             }
         };
+        let is_real = arguments.answers == AnswersArg::Real;
+        if is_real && !matches!(source, Source::Turns(_)) {
+            return Err("only conversations have answers to go on from: give --sessions with --answers real".to_owned());
+        }
         Ok(Prompting {
             source,
             seed: arguments.load.schedule.seed,
             nonce: arguments.nonce,
+            answers: is_real.then(Answers::default),
         })
     }
 
@@ -90,6 +134,32 @@ impl Prompting {
             source,
             seed,
             nonce,
+            answers: self.answers.as_ref().map(|_| Answers::default()),
+        }
+    }
+
+    /// Where the answer to request number `seq` is to be kept, if it is needed.
+    pub(crate) fn place(&self, seq: u64) -> Option<Place> {
+        Some(Place {
+            answers: self.answers.clone()?,
+            step: Step::of_seq(seq),
+        })
+    }
+
+    /// Whether the text of answers is needed.
+    pub(crate) fn needs_text(&self) -> bool {
+        self.answers.is_some()
+    }
+
+    /// The prompt of request number `seq`; `None` where there is no such request.
+    pub(crate) fn prompt(&self, seq: u64) -> Option<Prompt> {
+        match &self.source {
+            Source::Single(prompts) => Some(prompts.prompt(self.seed, seq)),
+            Source::Turns(turns) => {
+                let step = Step::of_seq(seq);
+                turns.turn(self.seed, step.session(), step.index())
+            }
+            Source::Trace(trace) => trace.prompt(self.seed, seq),
         }
     }
 
@@ -98,15 +168,29 @@ impl Prompting {
     /// # Errors
     /// When there is no such request, or it cannot be sent.
     pub(crate) fn request(&self, client: &Inference, seq: u64) -> Result<Request, CallError> {
-        let prompt = match &self.source {
-            Source::Single(prompts) => Some(prompts.prompt(self.seed, seq)),
-            Source::Turns(turns) => {
-                let step = Step::of_seq(seq);
-                turns.turn(self.seed, step.session(), step.index())
-            }
-            Source::Trace(trace) => trace.prompt(self.seed, seq),
+        let prompt = self.prompt(seq).ok_or(CallError::NoPrompt)?;
+        let said = match &self.answers {
+            Some(answers) => answers.of(Step::of_seq(seq).session()),
+            None => Vec::new(),
         };
-        Ok(client.request(prompt.ok_or(CallError::NoPrompt)?)?)
+        Ok(client.request_after(prompt, &said)?)
+    }
+
+    /// The share of the prompts' tokens that an endless prefix cache would know.
+    pub(crate) fn hit_share(&self) -> f64 {
+        match &self.source {
+            Source::Single(prompts) => prompts.hit_share(Cache::ENDLESS),
+            Source::Turns(turns) => self.of_turns(turns),
+            Source::Trace(trace) => trace.hit_share(),
+        }
+    }
+
+    /// Of conversations of four turns.
+    fn of_turns(&self, turns: &Conversations) -> f64 {
+        match self.answers {
+            Some(_) => turns.hit_share_with_real_answers(4),
+            None => turns.hit_share(4),
+        }
     }
 
     /// In words, for people.
@@ -119,8 +203,13 @@ impl Prompting {
                 100.0 * prompts.hit_share(Cache::ENDLESS)
             ),
             Source::Turns(turns) => format!(
-                "conversations: of four turns a prefix cache would know {:.1} % of the prompts",
-                100.0 * turns.hit_share(4)
+                "conversations that go on from {}: of four turns a prefix cache would know {:.1} % of the prompts",
+                match self.answers {
+                    Some(_) => "what the model said",
+                    None =>
+                        "answers of their own, the same in every run (--answers real: from what the model said)",
+                },
+                100.0 * self.of_turns(turns)
             ),
             Source::Trace(trace) => format!(
                 "the {} prompts of the trace, of which an endless prefix cache would know {:.1} %",

@@ -29,7 +29,13 @@ pub(crate) struct Watch(Mutex<Vec<(Offset, Observed)>>);
 
 /// Keeps a body.
 #[derive(Default)]
-struct Body(Vec<u8>);
+pub(super) struct Body(Vec<u8>);
+
+impl Body {
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
 
 impl BodyReader for Body {
     fn data(&mut self, data: &Bytes, _: Piece<'_>) {
