@@ -11,6 +11,8 @@ mod experiments;
 mod grpc;
 #[cfg(feature = "inference")]
 mod inference;
+#[cfg(all(feature = "inference", unix))]
+mod inference_live;
 mod interrupt;
 mod mixes;
 #[cfg(feature = "postgres")]
