@@ -10,7 +10,7 @@ use crate::daemon::{Daemon, Folder};
 use crate::installed::{DASLLAMA, Installed, LLAMA_SERVER, VLLM_CLIENT};
 use crate::postgres::free_port;
 
-/// What it answers requests with before it is ready may take this long.
+/// One answer may take so long while it starts.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A private server of SmolLM2 (135 million parameters) on a free port of 127.0.0.1, with OpenAI's interface. It computes

@@ -273,10 +273,16 @@ fn by_script(installed: &Installed) -> Outcome {
     let mut command = Command::new("sh");
     command.arg(script(installed)).arg(installed.version);
     let outcome = watch(command.current_dir(&partial), &[0], LONG_LIMIT);
-    let outcome = outcome.and_then(|()| match std::fs::rename(&partial, &folder) {
-        // Whoever else installed it meanwhile has the same.
-        Err(_) if installed.find().is_ok() => Ok(()),
-        renamed => renamed.map_err(at),
+    let outcome = outcome.and_then(|()| {
+        if installed.find().is_err() {
+            // What is there of that name is of no use.
+            let _ = std::fs::remove_dir_all(&folder);
+        }
+        match std::fs::rename(&partial, &folder) {
+            // Whoever else installed it meanwhile has the same.
+            Err(_) if installed.find().is_ok() => Ok(()),
+            renamed => renamed.map_err(at),
+        }
     });
     // Gone by its other name, unless something failed.
     let _ = std::fs::remove_dir_all(&partial);
@@ -337,6 +343,34 @@ mod tests {
             "nginx is missing, which is for keep-alive tests: install it by `apt-get install nginx` \
              (apt-get: exit status: 100)"
         );
+    }
+
+    #[test]
+    fn what_a_script_installs_is_named_with_the_script_and_its_folder() {
+        let script = Installed {
+            name: "dasllama",
+            version: "0.0.0",
+            ..DASLLAMA
+        };
+        let component = component("server", Source::Script(script), When::Always, "tests");
+        assert_eq!(component.find(), None);
+        let message = component.missing(Some("pip: exit status: 1".to_owned()));
+        for part in [
+            "protocols/testbed/install/dasllama.sh 0.0.0",
+            "dasllama-0.0.0",
+            "exit status: 1",
+        ] {
+            assert!(message.contains(part), "{message}");
+        }
+    }
+
+    #[test]
+    fn every_script_is_there() {
+        for component in COMPONENTS {
+            if let Source::Script(installed) = component.source {
+                assert!(script(&installed).is_file(), "{installed:?}");
+            }
+        }
     }
 
     #[test]
