@@ -4,6 +4,9 @@
 //! `loadgen inference` and the client of `vllm bench serve`, in turn, each beside what its server wrote. One core for the
 //! generator and one for the server.
 //!
+//! The server counts from its reading of a request: what it was late to read is in the TTFT of its clients alone. Waits
+//! that spin, for precision, are in the share of a core: a server of hundreds of streams spins all the time between.
+//!
 //! What must hold is that ours is within 1 ms or 2 % of the truth until a core is full, and that its report blames the
 //! generator, not the server, where it is not. The other client runs in Python and is looked for where `cargo testbed
 //! --full` puts it.
@@ -25,6 +28,14 @@ use support::server::{Server, Streamed};
 const TOKENS: u32 = 64;
 /// How long a stream lasts.
 const STREAM: Duration = Duration::from_millis(50 + 63 * 10);
+/// The checks of a report that blame the generator.
+const GENERATOR: [&str; 5] = [
+    "generator_busy",
+    "cpu_wait",
+    "inbound_error",
+    "outbound_error",
+    "all_sent",
+];
 /// A core that works for so much of the time is full: nothing says when it works.
 const FULL: f64 = 0.9;
 
@@ -66,9 +77,9 @@ fn main() -> Result<()> {
             broken.push(format!(
                 "{streams} streams are not as they were, and no core was full"
             ));
-        } else if !blame.contains("invalid") {
+        } else if !GENERATOR.iter().any(|check| blame.contains(check)) {
             broken.push(format!(
-                "{streams} streams are not as they were, and the report is valid"
+                "{streams} streams are not as they were, and the report does not blame the generator"
             ));
         }
     }
@@ -103,6 +114,11 @@ fn measure<T>(
     let (seen, said) = client(server.url(), rate)?;
     let took = begun.elapsed();
     let truth = server.into_streamed()?;
+    if truth.at_once == 0 {
+        return Err(
+            "the server wrote nothing: its client asked for nothing, or asked wrongly".into(),
+        );
+    }
     Ok((Run { truth, seen, took }, said))
 }
 

@@ -39,7 +39,8 @@ async def benchmark(rate: float, count: int) -> list:
             if wait > 0:
                 await asyncio.sleep(wait)
             request = vllm.RequestFuncInput(
-                prompt="word " * 8,
+                prompt="",
+                chat_messages=[{"role": "user", "content": "word " * 8}],
                 api_url=f"{url}/v1/chat/completions",
                 prompt_len=8,
                 output_len=int(tokens),
