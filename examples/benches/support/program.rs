@@ -66,11 +66,21 @@ pub(crate) fn find(name: &str, variable: &str) -> Option<PathBuf> {
 
 /// CPU time of all programs that have been run and waited for so far.
 fn cpu_of_children() -> Result<Duration> {
+    cpu_at(13)
+}
+
+/// CPU time of this process so far.
+pub(crate) fn own_cpu() -> Result<Duration> {
+    cpu_at(11)
+}
+
+/// User and system time, from the field of this number behind the name on.
+fn cpu_at(field: usize) -> Result<Duration> {
     const TICKS_PER_SECOND: f64 = 100.0; // USER_HZ, which is 100 wherever Linux runs
     let stat = std::fs::read_to_string("/proc/self/stat")?;
     // The name of the program may hold anything, and ends with the last parenthesis.
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-    let mut ticks = fields.split_whitespace().skip(13).map(str::parse::<f64>);
+    let mut ticks = fields.split_whitespace().skip(field).map(str::parse::<f64>);
     let (Some(Ok(user)), Some(Ok(system))) = (ticks.next(), ticks.next()) else {
         return Err("/proc/self/stat has no times".into());
     };

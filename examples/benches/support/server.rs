@@ -4,15 +4,27 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use openloop_testbed::{HttpServer, Service, Workers};
+use openloop_measurer::Quantile;
+use openloop_testbed::{HttpServer, LlmServer, Script, Service, Stream, Workers};
 
 use super::Result;
+use super::statistics::quantile;
 
 /// The first argument of the process that is to be the server; the second is its script.
 pub(super) const SERVE: &str = "--serve";
 
-/// What the server does with a request: `instant`, or `exp:SEED` for one worker with exponential service of mean 1 ms.
+/// Until the first token of a stream, and between two.
+const STREAM: Script = Script {
+    ttft: Duration::from_millis(50),
+    gap: Duration::from_millis(10),
+};
+
+/// What the server does with a request: `instant`, `exp:SEED` for one worker with exponential service of mean 1 ms, or
+/// `stream` for a language model whose tokens come at fixed times.
 pub(super) fn serve(script: &str) -> Result<()> {
+    if script == "stream" {
+        return serve_streams();
+    }
     let builder = HttpServer::builder().backlog(4096);
     let builder = match script.split_once(':') {
         Some(("exp", seed)) => builder
@@ -32,6 +44,84 @@ pub(super) fn serve(script: &str) -> Result<()> {
     server.shutdown();
     server.write_log_csv(out)?;
     Ok(())
+}
+
+fn serve_streams() -> Result<()> {
+    let server = LlmServer::scripted(STREAM).start()?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}", server.url())?;
+    out.flush()?;
+    io::stdin().read_to_end(&mut Vec::new())?;
+    writeln!(out, "{}", Streamed::of(&server.log())?.line())?;
+    Ok(())
+}
+
+/// What a server of streams wrote, in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Streamed {
+    pub(crate) streams: u64,
+    /// The most that were under way at once.
+    pub(crate) at_once: u64,
+    /// From a request's reading to its first token, p50 and p99.
+    pub(crate) ttft: [u64; 2],
+    /// Between tokens, p50 and p99.
+    pub(crate) itl: [u64; 2],
+    /// CPU time of the server, start and end included.
+    pub(crate) cpu: Duration,
+}
+
+impl Streamed {
+    fn of(log: &[Stream]) -> Result<Self> {
+        let (mut ttft, mut itl, mut edges) = (Vec::new(), Vec::new(), Vec::new());
+        for stream in log {
+            let (Some(first), Some(last)) = (stream.tokens.first(), stream.tokens.last()) else {
+                continue;
+            };
+            edges.extend([(stream.arrival, 1), (*last, -1)]);
+            ttft.push((*first - stream.arrival).as_nanos() as u64);
+            let gaps = stream.tokens.windows(2).map(|pair| pair[1] - pair[0]);
+            itl.extend(gaps.map(|gap| gap.as_nanos() as u64));
+        }
+        edges.sort_unstable();
+        let under_way = edges.iter().scan(0_i64, |now, (_, step)| {
+            *now += step;
+            Some(*now)
+        });
+        let at_once = under_way.max().unwrap_or(0).unsigned_abs();
+        let both = |mut values: Vec<u64>| {
+            values.sort_unstable();
+            [Quantile::P50, Quantile::P99].map(|q| quantile(&values, q))
+        };
+        Ok(Streamed {
+            streams: log.len() as u64,
+            at_once,
+            ttft: both(ttft),
+            itl: both(itl),
+            cpu: super::program::own_cpu()?,
+        })
+    }
+
+    fn line(&self) -> String {
+        let [a, b] = self.ttft;
+        let [c, d] = self.itl;
+        let cpu = self.cpu.as_nanos();
+        format!("{},{},{a},{b},{c},{d},{cpu}", self.streams, self.at_once)
+    }
+
+    fn parse(line: &str) -> Result<Self> {
+        let numbers = line.trim().split(',').map(str::parse);
+        let numbers = numbers.collect::<std::result::Result<Vec<u64>, _>>();
+        let Ok([streams, at_once, a, b, c, d, cpu]) = numbers.as_deref() else {
+            return Err(format!("{line:?} is not what a server of streams says").into());
+        };
+        Ok(Streamed {
+            streams: *streams,
+            at_once: *at_once,
+            ttft: [*a, *b],
+            itl: [*c, *d],
+            cpu: Duration::from_nanos(*cpu),
+        })
+    }
 }
 
 /// A server in a process and on a core of its own; it ends with the value.
@@ -79,6 +169,14 @@ impl Server {
     /// The URL of its root.
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Ends one of streams, for what it has written.
+    pub(crate) fn into_streamed(mut self) -> Result<Streamed> {
+        drop(self.input.take());
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        Streamed::parse(&line)
     }
 
     /// Ends it, for what it has served.

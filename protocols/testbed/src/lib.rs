@@ -25,6 +25,7 @@
 //!
 //! What no script can stand for is real: [`Postgres`], [`PgBouncer`], [`Redis`] and [`RedisCluster`], Node.js, nginx
 //! and Gunicorn by [`Web`], [`Slurm`] and [`Chrony`] are the programs of the system's packages, private to whoever starts them.
+//! So are the servers of [`LanguageModel`], which come from PyPI by the scripts in the folder `install`.
 //!
 //! The same scripted servers run in a process of their own: `testbed-http` and `testbed-llm`. `testbed` is the test command of
 //! the whole repository (`cargo testbed`).
@@ -50,6 +51,10 @@ mod engine;
 #[cfg(feature = "grpc")]
 pub mod grpc;
 mod hyper_flavour;
+#[cfg(unix)]
+mod installed;
+#[cfg(unix)]
+mod language_model;
 mod llm;
 mod log;
 #[cfg(unix)]
@@ -79,6 +84,8 @@ pub use clock::Clock;
 pub use duration::{DurationError, parse_duration};
 #[cfg(feature = "grpc")]
 pub use grpc::{GrpcServer, GrpcServerBuilder};
+#[cfg(unix)]
+pub use language_model::{LanguageModel, vllm_client};
 pub use llm::{
     LineEnd, LlmServer, LlmServerBuilder, RoleChunk, Script, Stream, StreamEnd, StreamFault,
     UsageIn,

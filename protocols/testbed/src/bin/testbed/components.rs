@@ -5,10 +5,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::cargo;
+use crate::installed::{DASLLAMA, Installed, LLAMA_SERVER, VLLM_CLIENT};
 use crate::steps::{Outcome, say, watch};
 
-/// Time to install one component.
+/// Time to install one component, and one that is compiled for long.
 const LIMIT: Duration = Duration::from_secs(900);
+const LONG_LIMIT: Duration = Duration::from_secs(3600);
 
 /// A program, how it is called and how it is installed.
 #[derive(Debug, Clone, Copy)]
@@ -24,8 +26,12 @@ pub(crate) struct Component {
 enum Source {
     /// A package of Debian and its kin.
     Apt(&'static str),
+    /// One of them that is there where Python can import this module.
+    Python(&'static str, &'static str),
     /// A crate with a program.
     Cargo(&'static str),
+    /// A script of this crate.
+    Script(Installed),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +83,18 @@ const COMPONENTS: &[Component] = &[
         Source::Apt("chrony"),
         When::Always,
         "a clock that all shards ask",
+    ),
+    component(
+        "python3",
+        Source::Python("python3-venv", "ensurepip"),
+        When::Always,
+        "servers from PyPI; the JSON schema and interval logs in Python",
+    ),
+    component(
+        "dasllama",
+        Source::Script(DASLLAMA),
+        When::Always,
+        "the inference adapter against a real server",
     ),
     component(
         "wrk",
@@ -133,10 +151,34 @@ const COMPONENTS: &[Component] = &[
         "interval logs in the JavaScript library",
     ),
     component(
-        "python3",
-        Source::Apt("python3-venv"),
+        "c++",
+        Source::Apt("g++"),
         When::Full,
-        "interval logs in the Python library, and the JSON schema",
+        "compiling llama-server",
+    ),
+    component(
+        "cmake",
+        Source::Apt("cmake"),
+        When::Full,
+        "compiling llama-server",
+    ),
+    component(
+        "ninja",
+        Source::Apt("ninja-build"),
+        When::Full,
+        "compiling llama-server",
+    ),
+    component(
+        "llama-server",
+        Source::Script(LLAMA_SERVER),
+        When::Full,
+        "the inference adapter against llama.cpp",
+    ),
+    component(
+        "vllm-client",
+        Source::Script(VLLM_CLIENT),
+        When::Full,
+        "comparisons of generators for language models",
     ),
     component(
         "cargo-hack",
@@ -170,8 +212,8 @@ pub(crate) fn needed(full: bool) -> impl Iterator<Item = &'static Component> {
 /// Prints the table.
 pub(crate) fn list() {
     for component in COMPONENTS {
-        let there =
-            find(component.binary).map_or("missing".to_owned(), |path| path.display().to_string());
+        let there = component.find();
+        let there = there.map_or("missing".to_owned(), |path| path.display().to_string());
         let Component {
             binary,
             when,
@@ -188,24 +230,40 @@ pub(crate) fn list() {
 impl Component {
     /// Installs it unless it is there.
     pub(crate) fn provide(&self) -> Outcome {
-        if let Some(path) = find(self.binary) {
+        if let Some(path) = self.find() {
             say(format_args!("{} is there", path.display()));
             return Ok(());
         }
         let installed = match self.source {
-            Source::Apt(package) => apt(package),
+            Source::Apt(package) | Source::Python(package, _) => apt(package),
             Source::Cargo(name) => cargo::run(&["install", "--locked", name], &[], LIMIT),
+            Source::Script(installed) => by_script(&installed),
         };
-        match find(self.binary) {
+        match self.find() {
             Some(_) => Ok(()),
             None => Err(self.missing(installed.err())),
         }
     }
 
+    fn find(&self) -> Option<PathBuf> {
+        match self.source {
+            Source::Script(installed) => installed.find().ok(),
+            Source::Python(_, module) => find(self.binary).filter(|python| {
+                let mut import = Command::new(python);
+                import.args(["-c", &format!("import {module}")]);
+                import.output().is_ok_and(|output| output.status.success())
+            }),
+            Source::Apt(_) | Source::Cargo(_) => find(self.binary),
+        }
+    }
+
     fn missing(&self, why: Option<String>) -> String {
         let how = match self.source {
-            Source::Apt(package) => format!("apt-get install {package}"),
+            Source::Apt(package) | Source::Python(package, _) => {
+                format!("apt-get install {package}")
+            }
             Source::Cargo(name) => format!("cargo install --locked {name}"),
+            Source::Script(installed) => by_hand(&installed),
         };
         let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
         format!(
@@ -233,6 +291,48 @@ fn apt(package: &str) -> Outcome {
     };
     let install = ["install", "-y", "--no-install-recommends", package];
     apt(&install).or_else(|_| apt(&["update"]).and_then(|()| apt(&install)))
+}
+
+/// Runs a script in a folder of its own, which gets its name once it is whole.
+fn by_script(installed: &Installed) -> Outcome {
+    let folder = installed.folder().map_err(|error| error.to_string())?;
+    let name = format!("{}.partial-{}", installed.name, std::process::id());
+    let partial = folder.with_file_name(name);
+    let at = |error: std::io::Error| format!("{}: {error}", partial.display());
+    std::fs::create_dir_all(&partial).map_err(at)?;
+    let mut command = Command::new("sh");
+    command.arg(script(installed)).arg(installed.version);
+    let outcome = watch(command.current_dir(&partial), &[0], LONG_LIMIT);
+    let outcome = outcome.and_then(|()| {
+        if installed.find().is_err() {
+            // What is there of that name is of no use.
+            let _ = std::fs::remove_dir_all(&folder);
+        }
+        match std::fs::rename(&partial, &folder) {
+            // Whoever else installed it meanwhile has the same.
+            Err(_) if installed.find().is_ok() => Ok(()),
+            renamed => renamed.map_err(at),
+        }
+    });
+    // Gone by its other name, unless something failed.
+    let _ = std::fs::remove_dir_all(&partial);
+    outcome
+}
+
+fn script(installed: &Installed) -> PathBuf {
+    let folder = cargo::root().join("protocols/testbed/install");
+    folder.join(format!("{}.sh", installed.name))
+}
+
+fn by_hand(installed: &Installed) -> String {
+    let script = script(installed);
+    let folder = installed.folder().unwrap_or_default();
+    format!(
+        "sh {} {}` in the new folder `{}",
+        script.display(),
+        installed.version,
+        folder.display()
+    )
 }
 
 /// Where a program is, by `PATH` and the folder into which cargo installs.
@@ -273,6 +373,34 @@ mod tests {
             "nginx is missing, which is for keep-alive tests: install it by `apt-get install nginx` \
              (apt-get: exit status: 100)"
         );
+    }
+
+    #[test]
+    fn what_a_script_installs_is_named_with_the_script_and_its_folder() {
+        let script = Installed {
+            name: "dasllama",
+            version: "0.0.0",
+            ..DASLLAMA
+        };
+        let component = component("server", Source::Script(script), When::Always, "tests");
+        assert_eq!(component.find(), None);
+        let message = component.missing(Some("pip: exit status: 1".to_owned()));
+        for part in [
+            "protocols/testbed/install/dasllama.sh 0.0.0",
+            "dasllama-0.0.0",
+            "exit status: 1",
+        ] {
+            assert!(message.contains(part), "{message}");
+        }
+    }
+
+    #[test]
+    fn every_script_is_there() {
+        for component in COMPONENTS {
+            if let Source::Script(installed) = component.source {
+                assert!(script(&installed).is_file(), "{installed:?}");
+            }
+        }
     }
 
     #[test]

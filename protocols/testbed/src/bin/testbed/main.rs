@@ -7,6 +7,8 @@
 mod cargo;
 mod components;
 mod examples;
+#[path = "../../installed.rs"]
+mod installed;
 mod steps;
 
 use std::process::ExitCode;
