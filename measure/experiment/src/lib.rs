@@ -64,6 +64,7 @@
 pub mod diagnosis;
 pub mod drive;
 mod environment;
+mod file_error;
 mod floor;
 mod generator;
 mod health;

@@ -10,8 +10,7 @@ pub enum Capacity {
     Found {
         /// The highest rate at which the objective was surely kept, and surely broken at none below.
         rate: f64,
-        /// The lowest rate above it at which the objective was not surely kept. The capacity lies above `rate`: by how
-        /// much at most, the distance of the two and the width of the intervals say.
+        /// The lowest rate above it at which the objective was surely broken: the capacity lies between the two.
         not_at: f64,
     },
     /// It was not found: the objective was kept as far as was looked.
@@ -57,14 +56,14 @@ impl Capacity {
     }
 }
 
-/// `769.7/s (no longer at 772.4/s)`, `not found, at least 2000/s: …`, `below 50/s: …`, `infeasible: …`, `unknown: …`.
+/// `769.7/s (and less than 792.4/s)`, `not found, at least 2000/s: …`, `below 50/s: …`, `infeasible: …`, `unknown: …`.
 impl fmt::Display for Capacity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Capacity::Found { rate, not_at } => {
                 write!(
                     f,
-                    "{} (no longer at {})",
+                    "{} (and less than {})",
                     PerSecond(*rate),
                     PerSecond(*not_at)
                 )
