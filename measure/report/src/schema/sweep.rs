@@ -2,7 +2,7 @@
 
 use super::diagnosis::{Diagnosis, Fits, Utilisation};
 use super::finite;
-use super::replicas::Replica;
+use super::replicas::{Agreement, Replica};
 use openloop_experiment::sweep::{Capacity as Known, Curve, Estimate as Measured, Point};
 use openloop_measurer::Quantile;
 use serde::{Deserialize, Serialize};
@@ -18,8 +18,11 @@ pub struct Sweep {
     pub sought: Option<String>,
     /// The capacity within it.
     pub found: Option<Capacity>,
-    /// λ_knee: P99 at most 3 times the floor. `None` without a floor.
+    /// λ_knee: P99 at most 3 times the floor, unless another rule is named. `None` without a floor.
     pub knee: Option<Capacity>,
+    /// The rule of the knee, where it is another.
+    #[serde(default)]
+    pub knee_rule: Option<String>,
     /// The edge of the cliff: P99 at most 10 times the floor. `None` without a floor.
     pub cliff: Option<Capacity>,
     /// λ_max: the most that was served.
@@ -71,6 +74,9 @@ pub struct Step {
     pub in_flight: Option<f64>,
     /// Its runs, those that may not be believed among them.
     pub runs: Vec<Replica>,
+    /// Whether they agree, where they are replicas.
+    #[serde(default)]
+    pub agreement: Option<Agreement>,
 }
 
 /// A statistic of a latency.
@@ -95,7 +101,8 @@ pub struct Capacity {
     pub known: String,
     /// The rate per second.
     pub rate: Option<f64>,
-    /// Of one that was found, the next rate, at which the objective was not surely kept.
+    /// Of one that was found, the lowest rate above it at which the objective was surely broken: the capacity lies
+    /// between the two.
     pub not_at: Option<f64>,
     /// In a sentence, as text.
     pub text: String,
@@ -114,6 +121,7 @@ impl Sweep {
             sought: curve.sought().map(ToString::to_string),
             found: curve.sought().map(|_| Capacity::of(&curve.found())),
             knee: has_floor.then(|| Capacity::of(&curve.knee())),
+            knee_rule: curve.knee_rule().map(ToString::to_string),
             cliff: has_floor.then(|| Capacity::of(&curve.cliff())),
             max: Capacity::of(&curve.max()),
             diagnosis: Diagnosis::of(&curve.diagnose()),
@@ -145,6 +153,9 @@ impl Step {
             errors: point.errors().and_then(|(share, _)| finite(share)),
             in_flight: point.in_flight().and_then(finite),
             runs: runs.map(Replica::of).collect(),
+            agreement: point
+                .stability()
+                .map(|stability| Agreement::of(stability, point.discarded().len())),
         }
     }
 }
