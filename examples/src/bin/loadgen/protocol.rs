@@ -2,7 +2,7 @@
 
 use crate::exit::Failure;
 use openloop_experiment::drive::{Monitor, ShardOf};
-use openloop_experiment::{Rtt, Work};
+use openloop_experiment::{Plan, Rtt, Work};
 use openloop_report::Report;
 use openloop_sched::Offset;
 use std::future::Future;
@@ -35,6 +35,14 @@ pub(crate) trait Protocol: Send + Sync + 'static {
     /// Which of [`kinds`](Protocol::kinds) request number `seq` is of, from 0, whoever sends it; `None` where there are
     /// no kinds.
     fn kind(&self, seq: u64) -> Option<usize>;
+
+    /// Names of the stages and named durations that requests of the protocol can have, for bounds on them.
+    fn stages(&self) -> &'static [&'static str];
+
+    /// Something to know before a run of this plan: its seed and nonce are other ones in every run of an experiment.
+    fn begin(&self, plan: &Plan) {
+        let _ = plan;
+    }
 
     /// How connections come about.
     fn connecting(&self) -> Connecting;
