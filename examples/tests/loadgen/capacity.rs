@@ -228,3 +228,168 @@ fn what_has_no_answer_has_status_2_and_says_why() {
         assert_eq!(stdout(&output), "", "{flags}");
     }
 }
+
+#[test]
+fn littles_law_gives_one_of_three_from_the_others() {
+    assert_number(
+        &answer("little --rate 1000 --stay 50ms"),
+        "number",
+        50.0,
+        1e-12,
+    );
+    assert_number(
+        &answer("little --number 50 --stay 50ms"),
+        "rate",
+        1000.0,
+        1e-12,
+    );
+    assert_eq!(
+        answer("little --number 50 --rate 1000")["stay_ns"],
+        50_000_000
+    );
+    for flags in [
+        "little",
+        "little --rate 5",
+        "little --rate 5 --stay 1s --number 5",
+    ] {
+        assert_status(&run(&format!("capacity {flags}")), 2);
+    }
+}
+
+#[test]
+fn how_busy_a_service_is_is_told_in_all_ways_side_by_side() {
+    // M/M/4 at ρ = 0.9: its mean response is 1.969 S.
+    let told =
+        answer("utilisation --rate 360 --service 10ms --response 29.7ms --highest 400 --servers 4");
+    let ways = told["ways"].as_array().unwrap();
+    let value = |index: usize| ways[index]["utilisation"].as_f64().unwrap();
+    assert_eq!(ways.len(), 3);
+    assert!((value(0) - (1.0 - 10.0 / 29.7)).abs() < 1e-9, "{told}");
+    assert!(
+        (value(1) - 0.9).abs() < 1e-9 && (value(2) - 0.9).abs() < 1e-9,
+        "{told}"
+    );
+    assert!(ways.iter().all(|way| way["assumes"].is_string()));
+    assert_status(&run("capacity utilisation --rate 360"), 2);
+    assert_status(
+        &run("capacity utilisation --service 10ms --response 5ms"),
+        2,
+    );
+}
+
+#[test]
+fn bounds_are_multiples_with_a_noise_floor() {
+    let told = answer("bounds --floor 200us");
+    assert_eq!(
+        (&told["p50_ns"], &told["p95_ns"]),
+        (&300_000.into(), &600_000.into())
+    );
+    assert_eq!(told["p99_ns"], 2_000_000);
+}
+
+#[test]
+fn the_curve_of_mmc_is_found_through_its_own_points() {
+    let points: Vec<String> = [100.0, 200.0, 300.0, 360.0, 390.0]
+        .map(|rate| {
+            let told = answer(&format!("mmc --rate {rate} --service 10ms --servers 4"));
+            format!(
+                "{rate}:{}ns",
+                told["mean_response_ns"].as_f64().unwrap().round()
+            )
+        })
+        .into();
+    let told = answer(&format!("curve --points {}", points.join(",")));
+    assert_eq!(
+        (&told["servers"], &told["goodness"]),
+        (&4.into(), &"good".into())
+    );
+    assert_number(&told, "highest_rate", 400.0, 1e-3);
+}
+
+#[test]
+fn a_plan_has_every_figure_with_its_formula_and_says_what_it_lacks() {
+    let told = answer(
+        "plan --peak 10000 --knee 1400 --highest 2000 --p99 40ms --p90 25ms --response 20ms",
+    );
+    let item = |name: &str| {
+        let items = told["items"].as_array().unwrap().iter();
+        let mut items = items.filter(|item| item["quantity"] == name);
+        items.next().unwrap()["value"].as_f64().unwrap()
+    };
+    assert_eq!(
+        (
+            item("nodes"),
+            item("nodes_by_knee"),
+            item("nodes_by_highest_rate")
+        ),
+        (8.0, 8.0, 7.0)
+    );
+    assert_eq!((item("pool"), item("under_way")), (400.0, 200.0));
+    assert_eq!(told["missing"].as_array().unwrap().len(), 0);
+    // Of a pool alone nothing else can be told.
+    let told = answer("plan --peak 10000 --p99 40ms");
+    let missing = told["missing"].as_array().unwrap();
+    assert!(
+        missing.iter().any(|missing| missing["quantity"] == "nodes"),
+        "{told}"
+    );
+}
+
+#[test]
+fn batching_is_simulated() {
+    // One step of 10 ms for the prompt and one for each further token; nobody waits for anybody.
+    let fixed = "--arrivals constant --rate 1 --length 10s --input-tokens fixed:100 --output-tokens fixed:5 --step 10ms --per-prompt-token 0s --per-sequence 0s --per-context-token 0s";
+    let told = answer(&format!("batching {fixed}"));
+    assert_eq!(
+        (&told["requests"], &told["refused"]),
+        (&10.into(), &0.into())
+    );
+    assert_eq!(told["ttft"]["p99_ns"], 10_000_000);
+    assert_eq!(told["tpot"]["p50_ns"], 10_000_000);
+    assert_eq!(told["e2e"]["max_ns"], 50_000_000);
+    // The same twice, and prefixes that are found.
+    let shared = "batching --rate 4 --length 60s --prefixes uniform:2 --prefix-tokens 1024 --input-tokens fixed:64";
+    let told = answer(shared);
+    assert_eq!(told, answer(shared));
+    assert!(told["prefix_hit_share"].as_f64().unwrap() > 0.9, "{told}");
+    let apart = answer(
+        "batching --rate 4 --length 60s --prefill-engines 1 --decode-engines 2 --transfer 1ms",
+    );
+    assert_eq!(apart["engines"].as_array().unwrap().len(), 3);
+    assert!(
+        apart["transfer"]["p50_ns"].as_u64() >= Some(1_000_000),
+        "{apart}"
+    );
+    for (flags, named) in [
+        ("--rate 1e6 --length 1h", "too many"),
+        ("--rate 1 --most-ahead 3", "prefix-aware"),
+        ("--rate 1 --prefill-engines 1", "--decode-engines"),
+        ("--rate 1 --max-sequences 0", "at least 1"),
+    ] {
+        let output = run(&format!("capacity batching {flags}"));
+        assert_status(&output, 2);
+        assert!(
+            stderr(&output).contains(named),
+            "{flags}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_of_what_was_written() {
+    for (flags, named) in [
+        ("mm1 --rate 1000 --service 1ms", "M/M/c/K"),
+        ("mm1 --rate 75 --service -10ms", "-10ms"),
+        ("kv --rate 50 --service 4s --bits 8", "--tokens"),
+        ("kv --rate 50 --service 4s --block-tokens 8", "--tokens"),
+    ] {
+        let output = run(&format!("capacity {flags}"));
+        assert_status(&output, 2);
+        assert!(
+            stderr(&output).contains(named),
+            "{flags}: {}",
+            stderr(&output)
+        );
+    }
+}

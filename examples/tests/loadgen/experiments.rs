@@ -283,3 +283,95 @@ fn an_overload_has_three_stages_and_a_verdict() {
     assert_status(&endless, 1);
     assert!(stdout(&endless).contains("does not degrade as stated"));
 }
+
+#[test]
+fn replicas_of_each_rate_are_held_against_each_other() {
+    let output = rehearse("--sweep 100,200 --replicas 3 --retest 1 --json -");
+    assert_status(&output, 0);
+    let report = report(&output);
+    for point in report["sweep"]["points"].as_array().unwrap() {
+        assert_eq!(point["runs"].as_array().unwrap().len(), 3);
+        let agreement = &point["agreement"];
+        assert_eq!(agreement["steadiness"], "stable", "{agreement}");
+        assert!(agreement["mean"]["cv"].as_f64().unwrap() < 0.03);
+        assert!(agreement["mean_by_sampling"].is_number());
+    }
+    let text = stdout(&rehearse("--sweep 100,200 --replicas 3"));
+    assert!(
+        text.contains("replicas") && text.contains("stable: C_v"),
+        "{text}"
+    );
+    // A dozen arrivals in each run: they disagree.
+    let few = "--sweep 0.2,0.3 --replicas 3 --retest 1 --floor-requests 10 --service exponential:1";
+    let output = rehearse(few);
+    assert_status(&output, 5);
+    let text = stdout(&output);
+    assert!(
+        text.contains("disagree") && text.contains("measure again"),
+        "{text}"
+    );
+    assert!(text.contains("made anew"), "{text}");
+}
+
+#[test]
+fn shares_of_a_maximum_and_another_rule_of_the_knee() {
+    let output = rehearse(
+        "--sweep 20%,40%,60%,80%:of=1000 --knee-rule p95<=1.5S --floor-requests 5000 --json -",
+    );
+    assert_status(&output, 0);
+    let report = report(&output);
+    let sweep = &report["sweep"];
+    let points = sweep["points"].as_array().unwrap().iter();
+    let rates: Vec<_> = points
+        .map(|point| point["asked_rate"].as_f64().unwrap())
+        .collect();
+    assert_eq!(rates, [200.0, 400.0, 600.0, 800.0]);
+    assert_eq!(sweep["knee_rule"], "p95 <= 1.5S");
+    // 1/(1 − ρ) is 1.5 at a third: it is kept at 200/s and broken at 600/s.
+    let knee = sweep["knee"]["rate"].as_f64().unwrap();
+    assert_eq!(knee, 200.0, "{}", sweep["knee"]);
+}
+
+#[test]
+fn the_slowest_arrivals_and_the_worst_ten_seconds_stand_beside_the_whole() {
+    let output = rehearse("--rate 750 --json -");
+    let report = report(&output);
+    let slowest = report["slowest"].as_array().unwrap();
+    assert_eq!(slowest.len(), 20);
+    let response = |slow: &Value| slow["response_ns"].as_u64().unwrap();
+    assert!(
+        slowest
+            .windows(2)
+            .all(|pair| response(&pair[0]) >= response(&pair[1]))
+    );
+    assert_eq!(
+        response(&slowest[0]),
+        report["latency"]["response"]["max_ns"].as_u64().unwrap()
+    );
+    let worst = &report["worst_stretch"];
+    let length = worst["to_ns"].as_u64().unwrap() - worst["from_ns"].as_u64().unwrap();
+    assert_eq!(length, 10_000_000_000);
+    let whole = report["latency"]["response"]["p99_ns"].as_u64();
+    assert!(worst["p99_ns"].as_u64() > whole, "{worst}");
+    let text = stdout(&rehearse("--rate 750"));
+    assert!(text.contains("in the worst 10 s"), "{text}");
+    assert!(
+        text.contains("slowest") && text.contains("15 more"),
+        "{text}"
+    );
+}
+
+/// The rehearsal of a whole sweep says how surely the answer is kept.
+#[test]
+fn a_search_answers_with_two_rates_between_which_the_truth_lies() {
+    let output = rehearse("--sweep find --rate 200 --slo p99<=20ms --resolution 0.1 --json -");
+    assert_status(&output, 0);
+    let report = report(&output);
+    let found = &report["sweep"]["found"];
+    let (low, high) = (
+        found["rate"].as_f64().unwrap(),
+        found["not_at"].as_f64().unwrap(),
+    );
+    // 1000 − ln 100 / 20 ms.
+    assert!(low <= 769.7 && 769.7 <= high && low > 600.0, "{found}");
+}

@@ -2,6 +2,7 @@
 
 use crate::*;
 use rustix::process::{Pid, Signal, kill_process};
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -97,4 +98,25 @@ fn a_scheduler_that_ends_the_job_gets_the_report_as_well() {
     let report = report(&output);
     assert_balances(&report);
     assert_eq!(report["interrupted"], true);
+}
+
+/// 45 000 000 000 arrivals: nobody waits for their end, or for them to be counted.
+#[test]
+fn a_rehearsal_says_how_far_it_is_and_writes_what_it_has() {
+    let file = Scratch::new();
+    let flags = format!("--rate 1e9 --rehearse --json {}", file.path());
+    let mut child = start("http://127.0.0.1:9/", &flags);
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let told = lines.find(|line| line.as_ref().unwrap().contains("rehearsed "));
+    assert!(told.unwrap().unwrap().contains(" of 45.0s"));
+    ctrl_c(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_status(&output, 130);
+    let report: Value = serde_json::from_str(&file.read()).unwrap();
+    assert_balances(&report);
+    assert_eq!(
+        (&report["interrupted"], &report["planned"]),
+        (&true.into(), &Value::Null)
+    );
+    assert!(report["arrivals"]["scheduled"].as_u64() > Some(100_000));
 }

@@ -5,6 +5,7 @@
 //! a verdict is expected, the checks that a busy machine may fail are waived.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+mod before;
 mod capacity;
 mod clusters;
 mod experiments;

@@ -174,3 +174,102 @@ fn an_objective_in_multiples_of_a_floor_that_is_not_measured_is_refused_and_not_
     assert_status(&output, 2);
     assert!(stderr(&output).contains("floor.expected"), "{output:?}");
 }
+
+/// The nonces of the requests that a server saw, in the order of their first use.
+fn nonces(paths: &[String]) -> Vec<&str> {
+    let mut seen = Vec::new();
+    for path in paths {
+        let (_, nonce) = path
+            .split_once("nonce=")
+            .unwrap_or_else(|| panic!("{path}"));
+        if seen.last() != Some(&nonce) {
+            seen.push(nonce);
+        }
+    }
+    seen
+}
+
+const BUSTED: &str = "[workload]\ncache = 'busted'";
+/// A floor of five runs, and two rates.
+const SWEEP: &str = "--sweep 40,80 --floor-trials 3 --floor-requests 10";
+
+#[test]
+fn a_cache_that_is_busted_knows_no_request_of_another_run() {
+    let problem = file(BUSTED);
+    let paths = |path: &str, flags: &str| -> Vec<String> {
+        let server = server().record_requests().start().unwrap();
+        let flags = format!("{SWEEP} {SECOND} {BUSY} --quiet {flags}");
+        let output = loadgen(&server.url(path), &flags);
+        assert!(
+            matches!(output.status.code(), Some(0 | 3)),
+            "{}",
+            stderr(&output)
+        );
+        server.requests().into_iter().map(|one| one.path).collect()
+    };
+    let with = format!("--problem {} --seed 5", problem.path());
+    let first = paths("/items?page=2", &with);
+    assert!(
+        first
+            .iter()
+            .all(|path| path.starts_with("/items?page=2&nonce=")),
+        "{first:?}"
+    );
+    // The cold one, the pilot, three trials and two rates.
+    assert_eq!(nonces(&first).len(), 7, "{:?}", nonces(&first));
+    // The same seed asks for the same, and another for other things.
+    let again = paths("/items?page=2", &with);
+    assert_eq!(nonces(&first), nonces(&again));
+
+    // In a place of its own, without a problem, and beside a key.
+    let placed = paths("/{key}?nonce={nonce}", "--keys sequential:5");
+    assert_eq!(nonces(&placed).len(), 7);
+    assert!(placed.iter().all(|path| !path.contains('{')), "{placed:?}");
+
+    // Of a mix each kind.
+    let mix = format!(
+        "{with} --mix {}/mixes/web_shop.toml",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    assert_eq!(nonces(&paths("/", &mix)).len(), 7);
+}
+
+#[cfg(feature = "redis")]
+#[test]
+fn a_cache_that_cannot_be_busted_is_refused() {
+    let problem = file(&format!("[load]\nrate = 10\n{BUSTED}"));
+    let command = format!(
+        "redis redis://127.0.0.1:9 --command PING --problem {}",
+        problem.path()
+    );
+    let output = run(&command);
+    assert_status(&output, 2);
+    assert!(stderr(&output).contains("busted"), "{}", stderr(&output));
+}
+
+#[test]
+fn what_is_wrong_in_a_file_is_said_in_words() {
+    for (text, named, never) in [
+        ("[load]\nusers = 'many'", "a whole number", "usize"),
+        ("slo = 5", "an objective", "untagged"),
+        ("[slo]\nbonds = ['p99<=5ms']", "bonds", "untagged"),
+        (
+            "[[environment.periodic]]\nevent = 'GC'\nevery = '0s'",
+            "every 0 s",
+            "usize",
+        ),
+    ] {
+        let problem = file(text);
+        let output = loadgen(URL, &format!("--problem {}", problem.path()));
+        assert_status(&output, 2);
+        let message = stderr(&output);
+        assert!(
+            message.contains(named) && !message.contains(never),
+            "{text}: {message}"
+        );
+    }
+    let long = file(&format!("title = 5 {}", "# ".repeat(1_000_000)));
+    let output = loadgen(URL, &format!("--problem {}", long.path()));
+    assert_status(&output, 2);
+    assert!(stderr(&output).len() < 1000, "{}", stderr(&output).len());
+}

@@ -143,3 +143,41 @@ fn a_report_that_is_shown_again_has_the_status_of_its_run() {
     assert_status(&loadgen(&instant.url("/"), &flags), 3);
     assert_status(&run(&format!("report {}", file.path())), 3);
 }
+
+/// A build that takes 3 ms more is found, and one that does not is not.
+#[test]
+fn two_builds_by_turns() {
+    let (old, new) = (server().start().unwrap(), server().start().unwrap());
+    let turns = |path: &str| {
+        let flags = format!(
+            "--rate 100 --steady 3s --ramp-up 0s --warm-up 1s --cooldown 0s {BUSY} --abba {} --json -",
+            new.url(path)
+        );
+        loadgen(&old.url("/delay/2ms"), &flags)
+    };
+    let output = turns("/delay/5ms");
+    assert_status(&output, 1);
+    let slower = &report(&output)["by_turns"];
+    assert_eq!(slower["change"], "slower", "{slower}");
+    assert!(slower["base"].as_str().unwrap().ends_with("/delay/2ms"));
+    assert!(slower["ratio"].as_f64() > Some(1.2), "{slower}");
+    assert!(
+        report(&output)["target"]
+            .as_str()
+            .unwrap()
+            .ends_with("/delay/5ms")
+    );
+    // Both had the same requests, twice each.
+    assert_eq!(old.served(), new.served());
+
+    let refused = loadgen(
+        &old.url("/"),
+        "--rate 10 --abba http://127.0.0.1:9/ --replicas 3",
+    );
+    assert_status(&refused, 2);
+    let away = loadgen(
+        &old.url("/"),
+        &format!("--rate 10 {SECOND} --abba http://127.0.0.1:9/"),
+    );
+    assert_status(&away, 4);
+}

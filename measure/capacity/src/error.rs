@@ -19,7 +19,7 @@ pub enum CapacityError {
     /// More work arrives than the servers can do, and nothing bounds the queue.
     #[error(
         "an offered load of {load} (arrival rate times mean service) is too much for {servers} servers: the queue \
-         grows for ever. Lower the rate, shorten the service, give at least {needed} servers, or bound the queue (MMcK)"
+         grows for ever. Lower the rate, shorten the service, give at least {needed} servers, or bound the queue and turn the rest away (M/M/c/K)"
     )]
     Saturated {
         /// a = λ S, the number of servers that the work would keep busy.

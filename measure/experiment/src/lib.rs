@@ -65,6 +65,7 @@ mod clock;
 pub mod diagnosis;
 pub mod drive;
 mod environment;
+mod file_error;
 mod floor;
 mod generator;
 mod health;

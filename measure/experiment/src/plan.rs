@@ -229,6 +229,12 @@ impl Plan {
         named(self.seed, "nonce")
     }
 
+    /// About how many arrivals there will be, by the rate alone; `None` where there is no rate.
+    #[must_use]
+    pub fn expected(&self) -> Option<f64> {
+        Some(self.schedule()?.profile()?.expected())
+    }
+
     /// How many arrivals there will be, in total and by phase, counted from the schedule itself: 20 to 40 ns
     /// each, the first time. `None` for a closed loop, which has no arrivals before it runs.
     ///

@@ -4,13 +4,15 @@ mod resolution;
 
 pub use resolution::{Resolution, ResolutionBasis};
 
-use crate::floor::Floor;
+use crate::floor::{Floor, Ratio};
 use crate::plan::Load;
 use crate::series::Metric;
-use crate::slo::{Objective, Slo, Statistic};
+use crate::slo::{Bound, Objective, Slo, Statistic};
 use crate::units::{Ns, Percent, Short};
 use crate::{Plan, SloError};
+use openloop_capacity::{MD1, Queue};
 use openloop_measurer::{Phase, Quantile};
+use openloop_sched::Schedule;
 use std::fmt;
 use std::time::Duration;
 
@@ -52,6 +54,9 @@ pub struct Preflight<'a> {
     utilisation: Option<f64>,
     events: Vec<(String, Duration)>,
 }
+
+/// A run that would have to be so many times as long is none that anybody makes.
+const MOST: u32 = 1000;
 
 /// Something to know before a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,6 +133,13 @@ impl<'a> Preflight<'a> {
         if self.plan.sessions().is_some() {
             return None;
         }
+        // What the rate says: to count thousands of millions takes longer than any estimate is worth.
+        if let Some(profile) = self.plan.schedule().and_then(Schedule::profile) {
+            let steady = self.plan.layout().steady();
+            let expected = profile.integral(steady.to).as_arrivals()
+                - profile.integral(steady.from).as_arrivals();
+            return Some(expected.round() as u64);
+        }
         let phases = self.plan.preview()?.phases;
         let steady = phases
             .into_iter()
@@ -191,7 +203,7 @@ impl<'a> Preflight<'a> {
     pub fn objective(&self, slo: &Slo) -> Result<Vec<Hint>, SloError> {
         slo.check(self.plan)?;
         let Some(floor) = self.floor else {
-            return Ok(Vec::new());
+            return Ok(self.at_best(slo).into_iter().collect());
         };
         let objective: Objective<'_> = slo.on(floor)?;
         let lints = objective.lint();
@@ -199,20 +211,74 @@ impl<'a> Preflight<'a> {
             .iter()
             .map(|lint| hint("objective", true, lint.to_string()));
         let mut hints: Vec<Hint> = lints.collect();
-        let quantiles = objective.limits().filter_map(|(bound, limit, _)| {
-            let Statistic::Quantile(q) = bound.statistic else {
-                return None;
-            };
-            let resolution = self.resolution(q)?;
-            let text = format!(
-                "{bound}: measured within {} of {} it would be undecided",
-                Percent(resolution.relative),
-                Ns(limit?)
-            );
-            Some(hint("resolution", false, text))
-        });
+        let quantiles = objective
+            .limits()
+            .filter_map(|(bound, limit, _)| self.resolves(bound, limit?, floor));
         hints.extend(quantiles);
         Ok(hints)
+    }
+
+    /// How near to a bound a run could be and still tell and, by what one server would do at that utilisation, how much
+    /// longer it would have to be.
+    fn resolves(&self, bound: &Bound, limit: f64, floor: &Floor) -> Option<Hint> {
+        let Statistic::Quantile(q) = bound.statistic else {
+            return None;
+        };
+        let resolution = self.resolution(q)?;
+        let within = format!(
+            "{bound}: this run can resolve ± {} at {q}, so within that of {} it stays undecided",
+            Percent(resolution.relative),
+            Ns(limit)
+        );
+        let used = self.used().filter(|used| *used < 1.0)?;
+        let Some(expected) = as_one_server(bound, q, floor, used) else {
+            return Some(hint("resolution", false, within));
+        };
+        let steady = self.plan.layout().steady().length();
+        let ns = |ns: f64| Duration::from_nanos(ns as u64);
+        let as_one = format!(
+            "as one server at ρ = {} it would be {}",
+            Short(used),
+            Ns(expected)
+        );
+        let (is_short, then) = match resolution.needed(steady, ns(expected), ns(limit)) {
+            Some(needed) if needed <= steady => (false, "long enough to tell".to_owned()),
+            Some(needed) if needed <= steady * MOST => (
+                true,
+                format!(
+                    "{:.0?} more would be needed to tell",
+                    needed.saturating_sub(steady)
+                ),
+            ),
+            _ => (true, "no length tells that from the bound".to_owned()),
+        };
+        Some(hint(
+            "resolution",
+            is_short,
+            format!("{within}; {as_one}: {then}"),
+        ))
+    }
+
+    /// Without a floor nobody knows how busy the service will be, and so only what an idle one would allow.
+    fn at_best(&self, slo: &Slo) -> Option<Hint> {
+        let quantiles = slo
+            .bounds()
+            .iter()
+            .filter_map(|bound| match bound.statistic {
+                Statistic::Quantile(q) => {
+                    Resolution::by_table(q, self.utilisation.unwrap_or(0.0), self.arrivals()?)
+                }
+                _ => None,
+            });
+        let worst = quantiles.max_by(|a, b| a.relative.total_cmp(&b.relative))?;
+        let (q, relative) = (worst.quantile, Percent(worst.relative));
+        let text = match self.utilisation {
+            Some(_) => format!("this run can resolve {worst}"),
+            None => format!(
+                "this run can resolve ± {relative} at {q} at best, of an idle service, and several times less well near its limit: a floor tells more"
+            ),
+        };
+        Some(hint("resolution", false, text))
     }
 
     fn saturated(&self) -> Option<Hint> {
@@ -260,6 +326,20 @@ impl<'a> Preflight<'a> {
             hint("event_of_period", true, text)
         })
     }
+}
+
+/// What a quantile would be if the service were one server, used so much: of an M/M/1 queue, every quantile of which is
+/// 1/(1 − ρ) times that of the idle service, or of an M/D/1 queue where the service takes about as long each time.
+fn as_one_server(bound: &Bound, q: Quantile, floor: &Floor, used: f64) -> Option<f64> {
+    let (kind, metric) = (bound.kind.as_deref(), &bound.metric);
+    let trip = floor.rtt_ns(metric);
+    if floor.ratio(kind, metric)? == Ratio::Literal {
+        let s = floor.s_ns(kind, metric).filter(|s| *s > 0.0)? / 1e9;
+        let queue = MD1::new(used / s, s).ok()?;
+        return Some(queue.response_quantile(q.as_f64()).ok()? * 1e9 + trip);
+    }
+    let idle = floor.quantile_ns(kind, metric, q)?;
+    (idle > 0.0).then_some(idle / (1.0 - used) + trip)
 }
 
 fn hint(name: &'static str, is_warning: bool, text: String) -> Hint {

@@ -133,10 +133,16 @@ impl Set {
     }
 
     fn is_for_retest(&self) -> bool {
-        let grew = grown(&self.runs) * 2 > self.runs.len();
-        let is_valid = self.runs.iter().all(|run| run.validity().is_valid());
-        !grew && (!is_valid || self.stability.steadiness() == Steadiness::Discard)
+        is_for_retest(&self.runs, &self.stability)
     }
+}
+
+/// Whether runs of one plan should be made anew: they disagree, or one may not be believed; a backlog that grows is a
+/// finding, and no reason.
+pub(crate) fn is_for_retest(runs: &[Run], stability: &Stability) -> bool {
+    let grew = grown(runs) * 2 > runs.len();
+    let is_valid = runs.iter().all(|run| run.validity().is_valid());
+    !grew && (!is_valid || stability.steadiness() == Steadiness::Discard)
 }
 
 /// In how many of the runs the backlog grew.

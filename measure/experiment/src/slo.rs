@@ -1,6 +1,7 @@
 //! Objectives, and what a run says of them.
 
 mod bound;
+mod certainty;
 mod evidence;
 mod file;
 mod good;
@@ -12,6 +13,7 @@ mod parse;
 mod verdict;
 
 pub use bound::{Bound, GOOD, Limit, Statistic};
+pub(crate) use certainty::Certainty;
 pub use evidence::Evidence;
 pub use judgement::{Finding, Judgement, Ratios};
 pub use lint::{Concern, Lint};
@@ -74,13 +76,16 @@ impl Slo {
     /// An objective of these bounds.
     ///
     /// # Errors
-    /// When there is none, or a limit is not a number above zero (for errors: from zero to one), or a multiple of the
+    /// When there is none, one stands there twice, or a limit is not a number above zero (for errors: from zero to one), or a multiple of the
     /// floor is asked for what has none.
     pub fn new(bounds: Vec<Bound>) -> Result<Self, SloError> {
         if bounds.is_empty() {
             return Err(SloError::Empty);
         }
-        for bound in &bounds {
+        for (index, bound) in bounds.iter().enumerate() {
+            if bounds[..index].contains(bound) {
+                return Err(SloError::Twice(bound.to_string()));
+            }
             let positive = |x: f64| x.is_finite() && x > 0.0;
             let fits = match (bound.limit, bound.statistic) {
                 (Limit::Fixed(share), Statistic::Errors) => (0.0..=1.0).contains(&share),
@@ -171,7 +176,12 @@ impl Slo {
     /// [`Judgement::validity`].
     #[must_use]
     pub fn judge(&self, evidence: &impl Evidence) -> Judgement {
-        Objective::absolute(self).judge(evidence)
+        self.absolute().judge(evidence)
+    }
+
+    /// The objective without a floor.
+    pub(crate) fn absolute(&self) -> Objective<'_> {
+        Objective::absolute(self)
     }
 }
 
@@ -249,6 +259,9 @@ pub enum SloError {
     /// Not the greater of a multiple and a time.
     #[error("\"{0}\" is not the greater of a multiple of the floor and a time: write max(4S, 2ms)")]
     Greater(String),
+    /// The same bound twice.
+    #[error("\"{0}\" stands there twice: leave one out, or say what the other should have been")]
+    Twice(String),
     /// A limit that nothing or everything keeps.
     #[error(
         "the limit of \"{0}\" is out of range: above zero, for errors from 0 to 100 %, for goodput up to 100 %"

@@ -114,7 +114,9 @@ fn bounds_are_checked_with_the_rest() {
         "{hints:?}"
     );
     assert!(
-        hints[1].to_string().contains("it would be undecided"),
+        hints[1]
+            .to_string()
+            .contains("within that of 50 ms it stays undecided"),
         "{hints:?}"
     );
     let slo: Slo = "p99[read]<=50ms".parse().unwrap();
@@ -156,4 +158,33 @@ fn a_pilot_tells_how_well_a_longer_run_will_resolve() {
         (0.4..2.5).contains(&(resolution.relative / table.relative)),
         "{resolution} {table}"
     );
+}
+
+/// M/M/1 at ρ = 0.75: P99 = 18.4 ms, and k = 15.
+#[test]
+fn how_much_longer_a_run_would_have_to_be_for_a_bound_is_said() {
+    let exponential = Level::stated(Duration::from_millis(1)).p99(Duration::from_micros(4605));
+    let floor = Floor::stated(Rtt::same_host()).with(None, Metric::Response, exponential);
+    let hint = |steady, bound: &str| {
+        let plan = plan(750.0, 10, steady);
+        let slo: Slo = bound.parse().unwrap();
+        let hints = Preflight::new(&plan).floor(&floor).objective(&slo).unwrap();
+        let hint = hints.into_iter().find(|hint| hint.name == "resolution");
+        let hint = hint.unwrap();
+        (hint.is_warning, hint.text)
+    };
+    let (is_short, text) = hint(60, "p99<=20ms");
+    assert!(is_short && text.contains("± 13.9 % at p99"), "{text}");
+    // 60 s · (0.1386 · 18.42 / 1.58)² = 157 s in all.
+    assert!(text.contains("18.4 ms: 97s more would be needed"), "{text}");
+    let (is_short, text) = hint(200, "p99<=20ms");
+    assert!(!is_short && text.contains("long enough to tell"), "{text}");
+    let (is_short, text) = hint(60, "p99<=18.42ms");
+    assert!(is_short && text.contains("no length"), "{text}");
+
+    // Without a floor it is said what is known.
+    let plan = plan(750.0, 10, 60);
+    let slo: Slo = "p99<=20ms".parse().unwrap();
+    let hints = Preflight::new(&plan).objective(&slo).unwrap();
+    assert!(hints[0].text.contains("at best"), "{hints:?}");
 }

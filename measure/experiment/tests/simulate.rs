@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
-use openloop_experiment::simulate::{Station, simulate};
+use openloop_experiment::simulate::{Station, simulate, simulate_watched};
 use openloop_experiment::{InFlight, Lifecycle, Metric, Plan, Run, TimeoutFrom};
 use openloop_measurer::Quantile;
 use openloop_sched::{Arrivals, Rate};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 fn constant(rate: f64, secs: u64) -> openloop_experiment::PlanBuilder {
@@ -148,4 +149,25 @@ fn users_begin_one_after_another_and_not_in_a_burst() {
     let run = simulate(&plan, fixed(50, "fixed:0.5")).unwrap();
     let most = run.series(&Metric::Response).whole().exact.max_ns();
     assert_eq!(most, Some(500_000_000));
+}
+
+#[test]
+fn a_simulation_that_is_stopped_is_an_interrupted_run() {
+    let plan = constant(1000.0, 600).build().unwrap();
+    let mut seen = Vec::new();
+    let run = simulate_watched(&plan, fixed(2, "fixed:0.001"), |reached| {
+        seen.push(reached.arrivals);
+        match seen.len() {
+            3 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    });
+    let run = run.unwrap();
+    assert_eq!(seen, [32_768, 65_536, 98_304]);
+    // The last one that was looked at came at 98.303 s, and is not in it.
+    assert_eq!(run.interrupted().unwrap().as_nanos(), 98_303_000_000);
+    let counts = run.snapshot().counts();
+    assert!(counts.balances() && counts.ok == 98_303, "{counts:?}");
+    assert!(run.validity().is_valid(), "{:?}", run.validity());
+    assert_eq!(plan.expected(), Some(600_000.0));
 }

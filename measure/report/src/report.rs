@@ -1,9 +1,10 @@
 //! The report of a run.
 
 use crate::schema::{
-    self, Arrivals, Backlog, Closed, Environment, Event, Floor, Generator, Health, Interval, Kind,
-    Latency, Limits, Lint, Merged, Objective, PhaseArrivals, Plan, Problem, Replicas, Resilience,
-    Sessions, Shard, Summary, Sweep, Validity, WorstWindow, finite, nanos,
+    self, Arrivals, Backlog, ByTurns, Closed, Environment, Event, Floor, Generator, Health,
+    Interval, Kind, Latency, Limits, Lint, Merged, Objective, PhaseArrivals, Plan, Problem,
+    Replicas, Resilience, Sessions, Shard, Slow, Summary, Sweep, Validity, WorstStretch,
+    WorstWindow, finite, nanos,
 };
 use openloop_experiment::problem::{Observed, ProblemStatement};
 use openloop_experiment::sweep::Curve;
@@ -63,7 +64,8 @@ pub struct Report {
     /// When, in nanoseconds of the run.
     #[serde(default)]
     pub interrupted_at_ns: Option<u64>,
-    /// How many arrivals the whole schedule has; `None` where some depend on the service.
+    /// How many arrivals the whole schedule has; `None` where some depend on the service, and of a run that was stopped and
+    /// would have had more than 10⁸.
     #[serde(default)]
     pub planned: Option<u64>,
     /// Arrivals of the whole run.
@@ -112,6 +114,13 @@ pub struct Report {
     /// The tenth of the steady phase with the highest 99th percentile of the response.
     #[serde(default)]
     pub worst_window: Option<WorstWindow>,
+    /// The ten seconds of the steady phase with the highest; `None` where the phase is shorter, and of shards together,
+    /// whose percentiles cannot be merged.
+    #[serde(default)]
+    pub worst_stretch: Option<WorstStretch>,
+    /// The slowest arrivals of the steady phase, slowest first, at most twenty.
+    #[serde(default)]
+    pub slowest: Vec<Slow>,
     /// The whole run by interval.
     pub timeline: Vec<Interval>,
     /// The machine that the generator ran on.
@@ -136,6 +145,9 @@ pub struct Report {
     /// The runs that it is of, where they are several.
     #[serde(default)]
     pub replicas: Option<Replicas>,
+    /// What the runs of another build by turns with this one say, where there were such.
+    #[serde(default)]
+    pub by_turns: Option<ByTurns>,
     /// The other rates, where there were several.
     #[serde(default)]
     pub sweep: Option<Sweep>,
@@ -148,6 +160,9 @@ pub struct Report {
     /// From which the schedule was drawn.
     pub seed: u64,
 }
+
+/// How many arrivals of a schedule are counted where it was stopped: a few seconds.
+const COUNTED: f64 = 1e8;
 
 /// An instant as text; a clock that is set before 1970, or beyond what a date has room for, has none.
 fn wall_clock(at: SystemTime) -> Option<String> {
@@ -169,6 +184,8 @@ impl Report {
         // What the schedule has are sessions, where there are sessions.
         let preview = match run.plan().sessions() {
             Some(_) => None,
+            // Nobody waits minutes for the length of a schedule that was not run to its end.
+            None if run.interrupted().is_some() && run.plan().expected() > Some(COUNTED) => None,
             None => run.plan().preview(),
         };
         Report {
@@ -205,6 +222,8 @@ impl Report {
             slo: None,
             backlog: Backlog::of(run),
             worst_window: WorstWindow::of(run),
+            worst_stretch: WorstStretch::of(run),
+            slowest: Slow::all(run),
             timeline: Interval::all(run),
             environment: Some(Environment::of(run)),
             generator: Some(Generator::of(run)),
@@ -214,6 +233,7 @@ impl Report {
             sessions: Sessions::of(run),
             problem: None,
             replicas: None,
+            by_turns: None,
             sweep: None,
             plan: None,
             resilience: None,
@@ -242,6 +262,17 @@ impl Report {
     #[must_use]
     pub fn with_floor(mut self, floor: &openloop_experiment::Floor) -> Self {
         self.floor = Some(Floor::of(floor));
+        self
+    }
+
+    /// The same with what comparing its runs by turns with those of `base`, another build, gave.
+    #[must_use]
+    pub fn with_turns(
+        mut self,
+        comparison: &openloop_experiment::Comparison,
+        base: impl Into<String>,
+    ) -> Self {
+        self.by_turns = Some(ByTurns::of(comparison, base.into()));
         self
     }
 

@@ -285,7 +285,7 @@ async fn the_same_holds_for_generated_clients() {
             async move {
                 grpc.by(async |channel| {
                     let mut client = EchoClient::new(channel);
-                    if seq % 2 == 0 {
+                    if seq.is_multiple_of(2) {
                         return client.unary(many).await.map(drop);
                     }
                     let mut replies = client.server_stream(many).await?.into_inner();

@@ -1,5 +1,7 @@
 //! `loadgen capacity`: queueing models and sizing, as JSON.
 
+mod batching;
+mod laws;
 mod queues;
 mod sizing;
 mod usl;
@@ -27,6 +29,11 @@ null where no formula gives them or nanoseconds cannot count them; times in nano
   loadgen capacity mg1 --rate 200 --service 2.9ms --cv 1.97
   loadgen capacity nodes --rate 10000 --knee 1400 --highest 2000
   loadgen capacity kv --rate 50 --service 4s --tokens 4300 --layers 32 --kv-heads 8 --head-dimension 128
+  loadgen capacity little --rate 1000 --stay 50ms
+  loadgen capacity utilisation --rate 300 --service 10ms --response 15ms --highest 400 --servers 4
+  loadgen capacity curve --points 100:10.0ms,300:14.9ms,360:29.7ms
+  loadgen capacity plan --peak 10000 --knee 1400 --highest 2000 --p99 40ms --p90 25ms
+  loadgen capacity batching --rate 6 --engines 2 --routing prefix-aware --prefixes zipf:50:1 --prefix-tokens 2048
   loadgen capacity usl --points 1:995,2:1930,4:3700,8:6500,16:10400
 A load that the servers cannot carry has status 2 and says how many could.";
 
@@ -44,6 +51,15 @@ enum Calculator {
     Mmck(queues::BoundedArgs),
     /// Servers that share one queue, arrivals and services of any spread; an approximation of means (Allen-Cunneen)
     Ggc(queues::GeneralArgs),
+    /// Little's law: one of number inside, rate and stay from the other two
+    Little(laws::LittleArgs),
+    /// How busy a service is, by every way of telling, side by side with what each assumes
+    #[command(visible_alias = "utilization")]
+    Utilisation(laws::UtilisationArgs),
+    /// What an objective of 1.5 S, 3 S and max(4 S, 2 ms) comes to
+    Bounds(laws::BoundsArgs),
+    /// Servers, service and highest rate from the mean responses of a sweep: the curve of M/M/c through them
+    Curve(laws::CurveArgs),
     /// The universal scalability law through measured points: what more users, threads or nodes bring
     Usl(usl::UslArgs),
     /// Nodes for a peak, by the knee and by the highest rate of one
@@ -54,6 +70,11 @@ enum Calculator {
     Kv(sizing::KvArgs),
     /// After how long a client should give up
     Timeout(sizing::TimeoutArgs),
+    /// All of it for a peak, with formulas: nodes, pools, KV cache, timeouts
+    Plan(laws::PlanArgs),
+    /// Language-model servers that batch continuously, by simulation: TTFT, TPOT, preemption, prefix hits, prefill apart
+    /// from decode
+    Batching(Box<batching::BatchingArgs>),
 }
 
 /// Calculates and prints.
@@ -65,6 +86,12 @@ pub(crate) fn run(arguments: &CapacityArgs) -> Result<Status, Failure> {
         Calculator::Mmc(arguments) => print(&arguments.answer()?),
         Calculator::Mmck(arguments) => print(&arguments.answer()?),
         Calculator::Ggc(arguments) => print(&arguments.answer()?),
+        Calculator::Little(arguments) => print(&arguments.answer()?),
+        Calculator::Utilisation(arguments) => print(&arguments.answer()?),
+        Calculator::Bounds(arguments) => print(&arguments.answer()?),
+        Calculator::Curve(arguments) => print(&arguments.answer()?),
+        Calculator::Plan(arguments) => print(&arguments.answer()?),
+        Calculator::Batching(arguments) => print(&arguments.answer()?),
         Calculator::Usl(arguments) => print(&arguments.answer()?),
         Calculator::Nodes(arguments) => print(&arguments.answer()?),
         Calculator::Pool(arguments) => print(&arguments.answer()?),

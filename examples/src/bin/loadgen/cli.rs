@@ -152,7 +152,7 @@ pub(crate) struct ScheduleArgs {
     pub(crate) closed: Option<usize>,
 
     /// How long a user of --closed waits between an answer and the next request [default: 0s]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "closed")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, requires = "closed")]
     pub(crate) think: Option<Duration>,
 
     /// The rate is that of sessions, not of requests: how many requests a session has, by a law such as exponential:5
@@ -236,19 +236,19 @@ impl From<Then> for OnFailure {
 #[command(next_help_heading = "Phases (0s leaves one out)")]
 pub(crate) struct PhaseArgs {
     /// The rate grows from 0; not measured [default: 5s]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub(crate) ramp_up: Option<Duration>,
 
     /// The rate is reached; not measured [default: 5s]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub(crate) warm_up: Option<Duration>,
 
     /// The measurement; it cannot be left out [default: 30s]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub(crate) steady: Option<Duration>,
 
     /// The rate falls to 0; not measured [default: 5s]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub(crate) cooldown: Option<Duration>,
 }
 
@@ -266,7 +266,7 @@ pub(crate) struct LimitArgs {
     pub(crate) on_limit: Option<OnLimit>,
 
     /// Gives a request up after so long [default: never]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub(crate) timeout: Option<Duration>,
 
     /// From when --timeout runs: as for a user who gives up, or as in a client library [default: intended]
@@ -274,7 +274,7 @@ pub(crate) struct LimitArgs {
     pub(crate) timeout_from: Option<RunsFrom>,
 
     /// How long to wait, at the end, for what is in flight; never shorter than --timeout [default: 10s]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub(crate) drain: Option<Duration>,
 }
 

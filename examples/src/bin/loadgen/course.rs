@@ -14,6 +14,11 @@ use openloop_experiment::{
 use openloop_sched::Rate;
 use std::time::Duration;
 
+/// How many trials a floor has, unless it is said.
+const TRIALS: usize = 5;
+/// And how many requests, where a search is to tell a multiple of its P99.
+const REQUESTS_OF_SEARCH: u32 = 1000;
+
 /// What an experiment gave.
 pub(crate) struct Outcome {
     pub(crate) floor: Option<Floor>,
@@ -53,7 +58,8 @@ impl Runs {
     pub(crate) fn stability(&self) -> Option<&Stability> {
         match self {
             Runs::Replicas(replicas) => Some(replicas.stability()),
-            Runs::One(_) | Runs::Point(_) => None,
+            Runs::Point(point) => point.stability(),
+            Runs::One(_) => None,
         }
     }
 
@@ -120,7 +126,7 @@ impl Steps {
         let replicas = experiment.replicas.filter(|runs| *runs != 1);
         let replication = replication(replicas, load)?;
         let sweep = sweep(replicas, load)?;
-        check(base, load)?;
+        check(base, load, trials.protocol().stages())?;
         self.floor = floor(trials, base, target, load).await?;
         if let (Some(slo), Some(floor)) = (slo, &self.floor) {
             self.lints = slo.on(floor).map_err(Failure::usage)?.lint();
@@ -167,10 +173,21 @@ impl Steps {
             preflight = preflight.floor(floor);
         }
         // Of a sweep the plan is that of one rate among others.
-        if load.experiment.sweep.is_none() {
-            for hint in preflight.hints() {
-                output::complain(format_args!("{hint}"));
-            }
+        if load.experiment.sweep.is_some() {
+            return Ok(());
+        }
+        let mut hints = preflight.hints();
+        if let (Some(slo), None) = (load.verdict.slo.as_ref(), load.experiment.overload) {
+            let of_objective = preflight.objective(slo).map_err(Failure::usage)?;
+            // What is questionable in the bounds was said.
+            hints.extend(
+                of_objective
+                    .into_iter()
+                    .filter(|hint| hint.name == "resolution"),
+            );
+        }
+        for hint in hints {
+            output::complain(format_args!("{hint}"));
         }
         Ok(())
     }
@@ -254,8 +271,14 @@ async fn floor<P: Protocol>(
         return Ok(None);
     }
     let mut floor = FloorTrials::default().within(experiment.floor_time);
-    if let Some(count) = statement.and_then(|floor| floor.trials) {
-        floor = floor.trials(count);
+    let stated = statement.and_then(|floor| floor.trials);
+    let count = experiment.floor_trials.or(stated).unwrap_or(TRIALS);
+    let for_search = experiment.sweep == Some(SweepArg::Find);
+    let requests = experiment.floor_requests;
+    let requests = requests.or_else(|| for_search.then_some(REQUESTS_OF_SEARCH));
+    floor = floor.trials(count);
+    if let Some(requests) = requests {
+        floor = floor.requests(requests);
     }
     let rtt = match rtt {
         Some(stated) => Some(stated),
@@ -277,7 +300,19 @@ async fn floor<P: Protocol>(
             }
         ));
     }
-    let measured = floor.measure(base.clone(), async |plan| trials.run(plan).await);
+    let (quiet, mut runs) = (load.output.quiet, 0);
+    let measured = floor.measure(base.clone(), async |plan| {
+        runs += 1;
+        // The first run is cold and the second a pilot, by which the length of the others is known.
+        if runs == 3 && !quiet {
+            let each = plan.layout().end().as_duration();
+            output::complain(format_args!(
+                "the floor takes {count} trials of {each:.1?}, {:.0?} in all (--floor-trials, --floor-requests)",
+                each * u32::try_from(count).unwrap_or(u32::MAX)
+            ));
+        }
+        trials.run(plan).await
+    });
     measured.await.map(Some).map_err(no_result)
 }
 
@@ -299,13 +334,14 @@ async fn replicate<P: Protocol>(
 }
 
 /// What makes no sense together, and is no matter of one plan: before anything is sent.
-fn check(base: &PlanBuilder, load: &LoadArgs) -> Result<(), Failure> {
+fn check(base: &PlanBuilder, load: &LoadArgs, stages: &[&str]) -> Result<(), Failure> {
     let experiment = &load.experiment;
     let refuse = |why: &str| Err(Failure::usage(why));
     let slo = load.verdict.slo.as_ref();
     if let Some(slo) = slo {
         let plan = base.clone().build().map_err(Failure::usage)?;
         slo.check(&plan).map_err(Failure::usage)?;
+        slo.check_stages(stages).map_err(Failure::usage)?;
     }
     let stated = experiment.statement.as_ref().map(|stated| &stated.floor);
     let is_unknown =
@@ -324,9 +360,27 @@ fn check(base: &PlanBuilder, load: &LoadArgs) -> Result<(), Failure> {
         return refuse("one run cannot disagree with itself: give --replicas with --retest");
     }
     if matches!(experiment.sweep, Some(SweepArg::Rates(_)))
-        && (experiment.up_to.is_some() || experiment.resolution.is_some())
+        && (experiment.up_to.is_some()
+            || experiment.resolution.is_some()
+            || experiment.longest.is_some())
     {
-        return refuse("--up-to and --resolution are for --sweep find: leave them out of a list");
+        return refuse(
+            "--up-to, --resolution and --longest are for --sweep find: leave them out of a list",
+        );
+    }
+    let measures_floor =
+        experiment.floor || experiment.sweep.is_some() || slo.is_some_and(Slo::needs_floor);
+    let is_stated = stated.is_some_and(|floor| floor.trials == Some(0));
+    let sizes_floor = experiment.floor_trials.is_some() || experiment.floor_requests.is_some();
+    if sizes_floor && (!measures_floor || is_stated) {
+        return refuse(
+            "--floor-trials and --floor-requests are of a floor that is measured: give --floor as well, or leave them out",
+        );
+    }
+    if experiment.round_trip.is_some() && !measures_floor && !is_stated {
+        return refuse(
+            "--round-trip is taken off the floor and off bounds that are multiples of it, and there is neither: give --floor, or leave it out",
+        );
     }
     if let (Some(above), Some(below)) = (experiment.overload, load.schedule.rate) {
         let overload = Overload::new(below, above, Duration::ZERO);
@@ -351,7 +405,9 @@ fn sweep(runs: Option<usize>, load: &LoadArgs) -> Result<Option<Sweep>, Failure>
         None => return Ok(None),
         Some(SweepArg::Find) => search(slo, load)?,
         Some(SweepArg::Rates(rates)) => {
-            let list = Sweep::rates(rates.iter().copied()).runs(runs.unwrap_or(1));
+            let list = Sweep::rates(rates.iter().copied())
+                .runs(runs.unwrap_or(1))
+                .retest(load.experiment.retest.unwrap_or(0));
             match slo {
                 Some(slo) => list.within(slo.clone()),
                 None => list,
@@ -362,13 +418,17 @@ fn sweep(runs: Option<usize>, load: &LoadArgs) -> Result<Option<Sweep>, Failure>
         Some((name, each)) => sweep.counted(name, each),
         None => sweep,
     };
+    let sweep = match &load.experiment.knee_rule {
+        Some(rule) => sweep.knee(rule.clone()),
+        None => sweep,
+    };
     sweep.check().map_err(no_result)?;
     Ok(Some(sweep))
 }
 
 /// The search for the highest rate that keeps the objective or, without one, for the knee.
 fn search(slo: Option<&Slo>, load: &LoadArgs) -> Result<Sweep, Failure> {
-    let slo = match slo {
+    let slo = match slo.or(load.experiment.knee_rule.as_ref()) {
         Some(slo) => slo.clone(),
         None => "p99<=3S".parse().map_err(Failure::usage)?,
     };
@@ -386,6 +446,9 @@ fn search(slo: Option<&Slo>, load: &LoadArgs) -> Result<Sweep, Failure> {
     }
     if let Some(share) = load.experiment.resolution {
         sweep = sweep.resolution(share);
+    }
+    if let Some(longest) = load.experiment.longest {
+        sweep = sweep.longest(longest);
     }
     Ok(sweep)
 }
@@ -405,7 +468,7 @@ fn reported(curve: &Curve) -> Option<&Point> {
     capacity.rate().and_then(at).or(highest).or(points.first())
 }
 
-fn no_result(error: ProtocolError) -> Failure {
+pub(crate) fn no_result(error: ProtocolError) -> Failure {
     match error {
         ProtocolError::Drive { source, .. } => why(source),
         ProtocolError::Plan { .. } | ProtocolError::Options(_) => Failure::usage(error),

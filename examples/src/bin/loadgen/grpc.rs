@@ -211,6 +211,19 @@ impl Protocol for GrpcLoad {
         Some(mix.pick(self.arguments.load.schedule.seed, seq).0)
     }
 
+    fn stages(&self) -> &'static [&'static str] {
+        &[
+            "acquire",
+            "dns",
+            "connect",
+            "tls",
+            "upload",
+            "first_message",
+            "message_gap",
+            "reply",
+        ]
+    }
+
     fn connecting(&self) -> Connecting {
         Connecting::Pool(self.arguments.channels)
     }

@@ -15,13 +15,14 @@ use crate::protocol::{Connecting, Protocol, share};
 use ::http::Uri;
 use bytes::Bytes;
 use openloop_experiment::drive::ShardOf;
-use openloop_experiment::{Rtt, Work, labelled};
+use openloop_experiment::{Plan, Rtt, Work, labelled};
 use openloop_http::{BuildError, Connections, Http, HttpError, Tls, Version};
 use openloop_measurer::{Kind, Operation};
 use openloop_sched::Ticket;
-use requests::{CallError, Requests};
+use requests::{CallError, Nonce, Requests};
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An HTTP service, and what is asked of it.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub(crate) struct HttpLoad {
     port: u16,
     tls: Option<Tls>,
     mix: Option<Arc<HttpMix>>,
+    /// Of the run that is made: see [`requests::Nonce`].
+    nonce: AtomicU64,
 }
 
 impl HttpLoad {
@@ -50,6 +53,7 @@ impl HttpLoad {
             port: 0,
             tls: arguments.tls().map_err(Failure::Usage)?,
             mix: mix.map(Arc::new),
+            nonce: AtomicU64::new(0),
         };
         let client = load.client(load.connections(1)).map_err(Failure::usage)?;
         if let Some(mix) = &load.mix {
@@ -76,7 +80,7 @@ impl HttpLoad {
 
     fn client(&self, connections: Connections) -> Result<Http, BuildError> {
         let arguments = &self.arguments;
-        let mut client = Http::builder(&self.render(&arguments.url))
+        let mut client = Http::builder(&self.nonce().url(&self.render(&arguments.url)))
             .connections(connections)
             .version(if arguments.http2 {
                 Version::Http2
@@ -96,13 +100,18 @@ impl HttpLoad {
 
     /// With the key of the first request, for what is the same whatever the key.
     fn render(&self, text: &str) -> String {
-        requests::render(text, &self.arguments, 0)
+        self.nonce()
+            .text(&requests::render(text, &self.arguments, 0))
+    }
+
+    fn nonce(&self) -> Nonce {
+        Nonce::new(&self.arguments, self.nonce.load(Ordering::Relaxed))
     }
 
     fn requests(&self, client: &Http) -> Result<Requests, CallError> {
         match &self.mix {
-            Some(mix) => Requests::mixed(mix.clone(), self.seed(), client),
-            None => Ok(Requests::new(&self.arguments, client)),
+            Some(mix) => Requests::mixed(mix.clone(), self.seed(), client, self.nonce()),
+            None => Ok(Requests::new(&self.arguments, client, self.nonce())),
         }
     }
 
@@ -158,6 +167,14 @@ impl Protocol for HttpLoad {
     fn kind(&self, seq: u64) -> Option<usize> {
         let mix = self.mix.as_ref()?;
         Some(mix.pick(self.seed(), seq).0)
+    }
+
+    fn stages(&self) -> &'static [&'static str] {
+        &["acquire", "dns", "connect", "tls", "first_byte", "body"]
+    }
+
+    fn begin(&self, plan: &Plan) {
+        self.nonce.store(plan.nonce(), Ordering::Relaxed);
     }
 
     fn connecting(&self) -> Connecting {

@@ -183,6 +183,29 @@ impl Protocol for InferenceLoad {
         None
     }
 
+    fn stages(&self) -> &'static [&'static str] {
+        &[
+            "ttft",
+            "ttft_sent",
+            "ttft_visible",
+            "first_event",
+            "tpot",
+            "itl",
+            "itl_chunk",
+            "e2e",
+            "e2e_sent",
+            "ntpot",
+            "server_prefill",
+            "server_decode",
+            "acquire",
+            "dns",
+            "connect",
+            "tls",
+            "first_byte",
+            "body",
+        ]
+    }
+
     fn connecting(&self) -> Connecting {
         self.arguments.connections.connecting(false)
     }

@@ -1,6 +1,7 @@
 //! Ctrl-C and SIGTERM, over all runs of an experiment.
 
 use openloop_experiment::drive::Stop;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::JoinHandle;
 
@@ -13,6 +14,8 @@ pub(crate) struct Interrupt(Arc<Mutex<State>>);
 struct State {
     pressed: u32,
     running: Option<Stop>,
+    /// For what computes instead of sending.
+    pressed_flag: Arc<AtomicBool>,
     listening: Option<JoinHandle<()>>,
 }
 
@@ -25,6 +28,18 @@ impl Interrupt {
             run.stop();
         }
         state.running = Some(run);
+        self.listen(&mut state);
+    }
+
+    /// Is set by the first signal, from now on.
+    pub(crate) fn watch_flag(&self) -> Arc<AtomicBool> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.running = None;
+        self.listen(&mut state);
+        state.pressed_flag.clone()
+    }
+
+    fn listen(&self, state: &mut State) {
         if state.listening.is_none() {
             let interrupt = self.clone();
             state.listening = Some(tokio::spawn(async move {
@@ -38,6 +53,7 @@ impl Interrupt {
     fn press(&self) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.pressed += 1;
+        state.pressed_flag.store(true, Ordering::Relaxed);
         match (&state.running, state.pressed) {
             (Some(run), 1) => run.stop(),
             (Some(run), _) => run.abort(),

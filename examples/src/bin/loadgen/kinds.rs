@@ -65,8 +65,12 @@ impl<K> Kinds<K> {
         let named = |why: String| format!("{}: {why}", file.display());
         let text = std::fs::read_to_string(file)
             .map_err(|error| named(format!("cannot be read: {error}")))?;
-        let settings: Settings<T> = toml::from_str(&text)
-            .map_err(|error| named(error.to_string().trim_end().to_owned()))?;
+        let settings: Settings<T> =
+            toml::from_str(&text).map_err(|error| match error.to_string() {
+                // It shows the line, of which nobody reads as much.
+                long if long.len() > 2000 => named(error.message().to_owned()),
+                told => named(told.trim_end().to_owned()),
+            })?;
         let folder = file.parent().unwrap_or(Path::new(""));
         let mix = settings.kind.try_map(|kind, table| {
             make(table, folder).map_err(|why| named(format!("the kind \"{kind}\": {why}")))

@@ -82,7 +82,15 @@ fn load(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
             arguments.fill();
             let replay = plan::replay(&arguments.load)?;
             let protocol = http::HttpLoad::new(&arguments, replay.as_ref())?;
-            runtime()?.block_on(run::run(protocol, &arguments.load, replay))
+            let other = arguments.load.experiment.abba.clone().map(|url| {
+                let other = http::HttpArgs {
+                    url,
+                    ..(*arguments).clone()
+                };
+                http::HttpLoad::new(&other, replay.as_ref())
+            });
+            let protocols = (protocol, other.transpose()?);
+            runtime()?.block_on(run::run(protocols, &arguments.load, replay))
         }
         #[cfg(feature = "inference")]
         Command::Inference(mut arguments) => {
@@ -91,23 +99,49 @@ fn load(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
             arguments.convert().map_err(Failure::Usage)?;
             let replay = plan::replay(&arguments.load)?;
             let protocol = inference::InferenceLoad::new(&arguments, replay.as_ref())?;
-            runtime()?.block_on(run::run(protocol, &arguments.load, replay))
+            let other = arguments.load.experiment.abba.clone().map(|url| {
+                let other = inference::InferenceArgs {
+                    url,
+                    ..(*arguments).clone()
+                };
+                inference::InferenceLoad::new(&other, replay.as_ref())
+            });
+            let protocols = (protocol, other.transpose()?);
+            runtime()?.block_on(run::run(protocols, &arguments.load, replay))
         }
         #[cfg(feature = "grpc")]
         Command::Grpc(mut arguments) => {
             complete(&mut arguments.load, has_seed)?;
+            problem::refuse_busting(&arguments.load)?;
             arguments.fill();
             let replay = plan::replay(&arguments.load)?;
             let protocol = grpc::GrpcLoad::new(&arguments, replay.as_ref())?;
-            runtime()?.block_on(run::run(protocol, &arguments.load, replay))
+            let other = arguments.load.experiment.abba.clone().map(|url| {
+                let other = grpc::GrpcArgs {
+                    url,
+                    ..(*arguments).clone()
+                };
+                grpc::GrpcLoad::new(&other, replay.as_ref())
+            });
+            let protocols = (protocol, other.transpose()?);
+            runtime()?.block_on(run::run(protocols, &arguments.load, replay))
         }
         #[cfg(feature = "postgres")]
         Command::Postgres(mut arguments) => {
             complete(&mut arguments.load, has_seed)?;
+            problem::refuse_busting(&arguments.load)?;
             arguments.fill();
             let replay = plan::replay(&arguments.load)?;
             let protocol = postgres::PostgresLoad::new(&arguments, replay.as_ref())?;
-            runtime()?.block_on(run::run(protocol, &arguments.load, replay))
+            let other = arguments.load.experiment.abba.clone().map(|url| {
+                let other = postgres::PostgresArgs {
+                    dsn: url,
+                    ..(*arguments).clone()
+                };
+                postgres::PostgresLoad::new(&other, replay.as_ref())
+            });
+            let protocols = (protocol, other.transpose()?);
+            runtime()?.block_on(run::run(protocols, &arguments.load, replay))
         }
         Command::Problem(arguments) => problem::print(arguments),
         Command::Capacity(arguments) => capacity::run(&arguments),
@@ -116,10 +150,19 @@ fn load(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
         #[cfg(feature = "redis")]
         Command::Redis(mut arguments) => {
             complete(&mut arguments.load, has_seed)?;
+            problem::refuse_busting(&arguments.load)?;
             arguments.fill();
             let replay = plan::replay(&arguments.load)?;
             let protocol = redis::RedisLoad::new(&arguments, replay.as_ref())?;
-            runtime()?.block_on(run::run(protocol, &arguments.load, replay))
+            let other = arguments.load.experiment.abba.clone().map(|url| {
+                let other = redis::RedisArgs {
+                    url,
+                    ..(*arguments).clone()
+                };
+                redis::RedisLoad::new(&other, replay.as_ref())
+            });
+            let protocols = (protocol, other.transpose()?);
+            runtime()?.block_on(run::run(protocols, &arguments.load, replay))
         }
     }
 }

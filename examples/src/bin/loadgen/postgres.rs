@@ -147,6 +147,19 @@ impl Protocol for PostgresLoad {
         Some(self.requests.mix()?.pick(self.seed(), seq).0)
     }
 
+    fn stages(&self) -> &'static [&'static str] {
+        &[
+            "acquire",
+            "dns",
+            "connect",
+            "tls",
+            "startup",
+            "prepare",
+            "first_row",
+            "all_rows",
+        ]
+    }
+
     fn connecting(&self) -> Connecting {
         let per_request = self.arguments.connect_per_request;
         self.arguments.connections.connecting(per_request)

@@ -23,6 +23,30 @@ pub(crate) fn print(arguments: ProblemArgs) -> Result<Status, Failure> {
     Ok(Status::Pass)
 }
 
+/// Whether the problem says that what is asked is to be in no cache.
+#[cfg(feature = "http")]
+pub(crate) fn busts_caches(load: &LoadArgs) -> bool {
+    cache(load) == Some(problem::Cache::Busted)
+}
+
+/// What the problem says that caches hold.
+fn cache(load: &LoadArgs) -> Option<problem::Cache> {
+    load.experiment.statement.as_ref()?.workload.cache
+}
+
+/// Refuses caches that are to be busted, where the requests of a protocol have no part that means nothing.
+///
+/// # Errors
+/// When the problem says that they are.
+pub(crate) fn refuse_busting(load: &LoadArgs) -> Result<(), Failure> {
+    match cache(load) {
+        Some(problem::Cache::Busted) => Err(Failure::usage(
+            "workload.cache = \"busted\" cannot be done here: there is no part of such a request that only a cache would look at. Say cold, and restart the service, or warm",
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Puts what the problem says of the requests in the place of what the flags of a protocol leave open: the mix, which
 /// lies beside the file, where the flags ask for nothing else, and the keys, where the request has a place for one.
 pub(crate) fn fill_requests(
@@ -209,6 +233,7 @@ fn fill_experiment(
         };
         experiment.resolution = experiment.resolution.or(sweep.resolution);
         experiment.up_to = experiment.up_to.or(sweep.up_to.as_deref().copied());
+        experiment.longest = experiment.longest.or(sweep.longest.as_deref().copied());
     }
     if let (Some(resilience), None, false) = (&statement.resilience, &experiment.sweep, is_other) {
         let above = resilience.above.as_deref().copied();
@@ -220,6 +245,9 @@ fn fill_experiment(
     let round_trip = statement.floor.round_trip.as_deref().copied();
     experiment.round_trip = experiment.round_trip.or(round_trip);
     experiment.floor |= statement.floor.trials != Some(0);
+    if statement.floor.trials != Some(0) {
+        experiment.floor_requests = experiment.floor_requests.or(statement.floor.requests);
+    }
     if load.verdict.slo.is_none() {
         load.verdict.slo.clone_from(&statement.slo);
     }

@@ -36,6 +36,14 @@ pub(crate) trait Protocol: Send + Sync + 'static {
     /// no kinds.
     fn kind(&self, seq: u64) -> Option<usize>;
 
+    /// Names of the stages and named durations that requests of the protocol can have, for bounds on them.
+    fn stages(&self) -> &'static [&'static str];
+
+    /// Something to know before a run of this plan: its seed and nonce are other ones in every run of an experiment.
+    fn begin(&self, plan: &Plan) {
+        let _ = plan;
+    }
+
     /// How connections come about.
     fn connecting(&self) -> Connecting;
 

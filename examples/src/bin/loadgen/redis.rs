@@ -143,6 +143,10 @@ impl Protocol for RedisLoad {
         Some(mix.pick(self.arguments.load.schedule.seed, seq).0)
     }
 
+    fn stages(&self) -> &'static [&'static str] {
+        &["acquire", "dns", "connect", "tls", "setup", "reply"]
+    }
+
     fn connecting(&self) -> Connecting {
         let per_request = self.arguments.connect_per_request;
         self.arguments.connections.connecting(per_request)

@@ -10,15 +10,16 @@ use crate::trial::{Against, Trials, plays_engine};
 use crate::{command, output, plan, preview};
 use openloop_experiment::problem::{Observed, ProblemStatement};
 use openloop_experiment::sweep::Curve;
-use openloop_experiment::{Bound, Metric, PlanBuilder, Run, Slo, Target};
+use openloop_experiment::{Bound, Change, Gate, Metric, PlanBuilder, Run, Slo, Target};
 use openloop_report::Report;
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Carries out what the flags ask for, or previews it.
+/// With a second target, both by turns.
 pub(crate) async fn run<P: Protocol>(
-    protocol: P,
+    (protocol, other): (P, Option<P>),
     load: &LoadArgs,
     replay: Option<Replay>,
 ) -> Result<Status, Failure> {
@@ -41,6 +42,9 @@ pub(crate) async fn run<P: Protocol>(
     load.output.check().map_err(Failure::Usage)?;
     if !load.output.quiet {
         introduce(&protocol, &against, load);
+    }
+    if let Some(other) = other {
+        return by_turns((protocol, against), other, &builder, load).await;
     }
     let name = protocol.target().to_owned();
     let (rehearsed, has_stages) = (
@@ -70,6 +74,56 @@ pub(crate) async fn run<P: Protocol>(
         explain(status, &outcome);
     }
     Ok(status)
+}
+
+/// Two builds: A, B, B, A, with one seed.
+async fn by_turns<P: Protocol>(
+    (base, against_base): (P, Against),
+    new: P,
+    builder: &PlanBuilder,
+    load: &LoadArgs,
+) -> Result<Status, Failure> {
+    let (against_new, _) = against(&new, builder, load).await?;
+    if !load.output.quiet {
+        introduce(&new, &against_new, load);
+    }
+    let (base_name, new_name) = (base.target().to_owned(), new.target().to_owned());
+    let mut a = Trials::new(Arc::new(base), load, against_base);
+    let mut b = Trials::new(Arc::new(new), load, against_new).interrupted_with(&a);
+    a.stage("A");
+    b.stage("B");
+    let gate = Gate::default().abba(
+        builder.clone(),
+        async |plan| a.run(plan).await,
+        async |plan| b.run(plan).await,
+    );
+    let abba = gate.await;
+    let finish = |report: Report| report.with_command(command::shown(std::env::args_os()));
+    if let Some((stopped, name)) = None
+        .or_else(|| a.stopped().map(|run| (run, &base_name)))
+        .or_else(|| b.stopped().map(|run| (run, &new_name)))
+    {
+        let runs = [stopped];
+        let report = finish(ensemble(&runs)?.with_target(name));
+        load.output
+            .write(&report, &runs)
+            .map_err(Failure::Machine)?;
+        return Ok(Status::Interrupted);
+    }
+    let abba = abba.map_err(course::no_result)?;
+    let comparison = abba.comparison();
+    let report = ensemble(abba.b())?
+        .with_turns(comparison, command::without_password(&base_name))
+        .with_target(new_name);
+    let report = b.protocol().conclude(finish(report));
+    load.output
+        .write(&report, abba.b())
+        .map_err(Failure::Machine)?;
+    Ok(match (comparison.faults.is_empty(), comparison.change) {
+        (false, _) => Status::Invalid,
+        (true, Change::Slower) => Status::Missed,
+        (true, _) => Status::Pass,
+    })
 }
 
 /// The same, without the bounds that a rehearsal cannot tell: a simulated queue has no stages.

@@ -6,16 +6,21 @@ use crate::interrupt::Interrupt;
 use crate::protocol::{Observed, Protocol};
 use crate::{machine, output};
 use openloop_experiment::drive::{self, DriveError};
-use openloop_experiment::simulate::{Served, Simulated, Station, simulate};
+use openloop_experiment::simulate::{Served, Simulated, Station, simulate_watched};
 use openloop_experiment::{Load, Plan, Rtt, Run};
 use openloop_measurer::Kind;
 use openloop_report::Progress;
 use openloop_sched::{Offset, Ticket};
+use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 /// How long the target may take to say its last after a run.
 const LAST_WORD: Duration = Duration::from_secs(2);
+
+/// How often a rehearsal says how far it is.
+const TOLD: Duration = Duration::from_secs(5);
 
 /// Runs plans, one after the other.
 pub(crate) struct Trials<'a, P> {
@@ -93,6 +98,14 @@ impl<'a, P: Protocol> Trials<'a, P> {
         }
     }
 
+    /// The same, stopped by the signal that stops those of `others`.
+    pub(crate) fn interrupted_with(self, others: &Self) -> Self {
+        Trials {
+            interrupt: others.interrupt.clone(),
+            ..self
+        }
+    }
+
     /// The round trip to the target, where the protocol can tell.
     pub(crate) async fn round_trip(&self) -> Option<Rtt> {
         self.protocol.clone().round_trip().await
@@ -135,6 +148,7 @@ impl<'a, P: Protocol> Trials<'a, P> {
         }
         self.runs += 1;
         self.announce(plan);
+        self.protocol.begin(plan);
         let mut run = match &self.against {
             Against::Target { loopback } => {
                 machine::check(plan, self.protocol.connecting(), *loopback).map_err(set_up)?;
@@ -146,16 +160,7 @@ impl<'a, P: Protocol> Trials<'a, P> {
                 .protocol
                 .rehearse(plan)
                 .unwrap_or(Err(DriveError::NotSimulated))?,
-            Against::Simulated(station) => {
-                let protocol = &*self.protocol;
-                simulate(
-                    plan,
-                    OfKinds {
-                        station: station.clone(),
-                        protocol,
-                    },
-                )?
-            }
+            Against::Simulated(station) => self.rehearse(plan, station.clone()).await?,
         };
         for check in &self.load.verdict.waive {
             run.waive(check)
@@ -184,6 +189,40 @@ impl<'a, P: Protocol> Trials<'a, P> {
             "{}, run {}{of}{rate}, {length:.1?}",
             self.stage, self.runs
         ));
+    }
+
+    /// Computes on a thread of its own: this one listens to signals.
+    async fn rehearse(&self, plan: &Plan, station: Station) -> Result<Run, DriveError> {
+        let service = OfKinds {
+            station,
+            protocol: self.protocol.clone(),
+        };
+        let (plan, quiet) = (plan.clone(), self.load.output.quiet);
+        let stopped = self.interrupt.watch_flag();
+        let end = plan.layout().end().as_duration();
+        let mut told = Instant::now();
+        let simulation = tokio::task::spawn_blocking(move || {
+            simulate_watched(&plan, service, |reached| {
+                if !quiet && told.elapsed() >= TOLD {
+                    told = Instant::now();
+                    output::complain(format_args!(
+                        "rehearsed {:.1?} of {end:.1?}, {} arrivals",
+                        reached.at.as_duration(),
+                        reached.arrivals
+                    ));
+                }
+                match stopped.load(Ordering::Relaxed) {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            })
+        });
+        match simulation.await {
+            Ok(run) => run,
+            Err(error) => Err(set_up(Failure::Machine(format!(
+                "the rehearsal ended early: {error}"
+            )))),
+        }
     }
 
     async fn drive(&self, plan: &Plan) -> Result<(Run, Vec<Observed>), DriveError> {
@@ -220,12 +259,12 @@ fn set_up(failure: Failure) -> DriveError {
 }
 
 /// A simulated service whose requests are of the protocol's kinds.
-struct OfKinds<'a, P> {
+struct OfKinds<P> {
     station: Station,
-    protocol: &'a P,
+    protocol: Arc<P>,
 }
 
-impl<P: Protocol> Simulated for OfKinds<'_, P> {
+impl<P: Protocol> Simulated for OfKinds<P> {
     fn begin(&mut self, seed: u64) {
         self.station.begin(seed);
     }

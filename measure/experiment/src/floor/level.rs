@@ -1,6 +1,6 @@
 //! One figure of the floor, whole.
 
-use crate::stats::{Variation, section};
+use crate::stats::{Exceedance, Variation, section, student, variance_of_point};
 use crate::units::{Ns, Percent};
 use openloop_measurer::{Histogram, Quantile};
 use std::fmt;
@@ -116,7 +116,37 @@ impl Level {
         not_negative(section(self.quantile_ns(q)?, &trials))
     }
 
-    /// That of the mean, likewise.
+    /// The lower 99.5 % confidence limit of the quantile `q`; `None` where it is stated.
+    pub(crate) fn quantile_at_least(&self, q: Quantile) -> Option<f64> {
+        let whole = self.whole.as_deref()?;
+        let share = 1.0 - q.as_f64();
+        let is_sure = |ns: u64| {
+            let trials = self.trials.iter();
+            let trials: Vec<_> = trials
+                .map(|trial| (trial.count_above(ns), trial.count()))
+                .collect();
+            Exceedance::of_independent(&trials).is_some_and(|known| known.at_least() >= share)
+        };
+        let (mut low, mut high) = (whole.min_ns()?, whole.quantile(q)?);
+        while high - low > 1 + low / 1000 {
+            let middle = low + (high - low) / 2;
+            match is_sure(middle) {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        Some(low as f64)
+    }
+
+    /// That of the mean, across the trials.
+    pub(crate) fn mean_at_least(&self) -> Option<f64> {
+        let means: Vec<f64> = self.trials.iter().filter_map(Histogram::mean_ns).collect();
+        let t = student(0.995, means.len() as f64 - 1.0)?;
+        let off = t * variance_of_point(self.mean_ns, &means).sqrt() / self.mean_ns;
+        Some(self.mean_ns * (-off).exp()).filter(|least| least.is_finite())
+    }
+
+    /// The 95 % confidence interval of the mean, likewise.
     #[must_use]
     pub fn mean_interval(&self) -> Option<(f64, f64)> {
         let means: Vec<f64> = self

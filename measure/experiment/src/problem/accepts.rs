@@ -38,6 +38,13 @@ fn keep(root: &Value, schema: &Map<String, Value>, rule: (&str, &Value), value: 
         "maximum" => value
             .as_f64()
             .is_none_or(|value| value <= rule.as_f64().unwrap()),
+        "exclusiveMinimum" => value
+            .as_f64()
+            .is_none_or(|value| value > rule.as_f64().unwrap()),
+        "multipleOf" => value
+            .as_u64()
+            .is_none_or(|value| value.is_multiple_of(rule.as_u64().unwrap())),
+        "not" => !accepts(root, rule, value),
         "items" => value
             .as_array()
             .is_none_or(|items| items.iter().all(|item| accepts(root, rule, item))),

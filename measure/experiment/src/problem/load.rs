@@ -20,6 +20,7 @@ pub struct LoadStatement {
     /// A rate that changes, instead: `"0->100/10s,100/20s"`. All of it is measured.
     pub profile: Option<Written<Profile>>,
     /// A closed loop, instead: how many users wait for each answer before they ask again.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub users: Option<usize>,
     /// How long those users think.
     pub think: Option<Written<Duration>>,
@@ -40,6 +41,7 @@ pub struct LoadStatement {
     /// The most requests per second that production is expected to bring: what is sized for.
     pub peak: Option<Written<Rate>>,
     /// The most requests in flight at once.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub max_in_flight: Option<usize>,
     /// What happens to one above it.
     pub on_limit: Option<OnLimit>,

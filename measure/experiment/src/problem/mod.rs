@@ -36,8 +36,10 @@ pub use workload::{Cache, WorkloadStatement};
 pub use written::{Bandwidth, Readable, Written};
 
 use crate::simulate::StationError;
-use crate::{PlanError, Slo};
+use crate::{PlanError, Slo, file_error};
+use openloop_sched::Rate;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A problem, stated before it is measured.
@@ -110,7 +112,7 @@ pub enum ProblemError {
     #[error("{0}")]
     Toml(String),
     /// Not JSON, or a field is unknown or of another form; the message has the line.
-    #[error("{0}")]
+    #[error("{}", file_error::in_words(&.0.to_string()))]
     Json(#[from] serde_json::Error),
     /// The load is not said.
     #[error("how much load is not said: give load.rate, load.profile, load.users or sweep.rates")]
@@ -137,6 +139,14 @@ pub enum ProblemError {
     /// The plan cannot be.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// Something stands twice in a list.
+    #[error("{0} has {1} twice: leave one out")]
+    Twice(&'static str, String),
+    /// A periodic event that never ends.
+    #[error(
+        "environment.periodic: \"{0}\" comes every 0 s: say how long it is from one to the next, such as 5m"
+    )]
+    Always(String),
     /// The service of the rehearsal cannot be.
     #[error("rehearsal: {0}")]
     Rehearsal(#[from] StationError),
@@ -156,7 +166,7 @@ impl ProblemStatement {
     /// When a field is unknown, or not of its form, or excludes another.
     pub fn from_toml(text: &str) -> Result<Self, ProblemError> {
         let problem: ProblemStatement = toml::from_str(text)
-            .map_err(|error| ProblemError::Toml(error.to_string().trim_end().to_owned()))?;
+            .map_err(|error| ProblemError::Toml(file_error::of_toml(&error, text)))?;
         problem.check()?;
         Ok(problem)
     }
@@ -248,6 +258,21 @@ impl ProblemStatement {
         range("floor.trials", trials, "0, or 3 to 100", |trials| {
             trials == 0.0 || (3.0..=100.0).contains(&trials)
         })?;
+        let requests = self.floor.requests.map(f64::from);
+        range("floor.requests", requests, "10 or more", |n| n >= 10.0)?;
+        let at_least_one = [
+            ("load.users", load.users),
+            ("load.max_in_flight", load.max_in_flight),
+            (
+                "rehearsal.servers",
+                self.rehearsal.servers.map(|n| n as usize),
+            ),
+        ];
+        for (field, n) in at_least_one {
+            range(field, n.map(|n| n as f64), "1 or more", |n| n >= 1.0)?;
+        }
+        self.check_rates()?;
+        self.check_lists()?;
         if let Some(sweep) = &self.sweep {
             range(
                 "sweep.resolution",
@@ -295,6 +320,55 @@ impl ProblemStatement {
             "1, or an odd number from 3 on",
             |runs| runs % 2.0 == 1.0,
         )
+    }
+}
+
+impl ProblemStatement {
+    /// A rate of 0 sends nothing.
+    fn check_rates(&self) -> Result<(), ProblemError> {
+        let per_second =
+            |rate: &Option<Written<Rate>>| rate.as_deref().map(|rate| rate.as_per_second());
+        let (sweep, resilience) = (self.sweep.as_ref(), self.resilience.as_ref());
+        let of_list = sweep.iter().flat_map(|sweep| &sweep.rates);
+        let of_list = of_list.map(|rate| ("sweep.rates", Some(rate.as_per_second())));
+        let single = [
+            ("load.rate", per_second(&self.load.rate)),
+            ("load.peak", per_second(&self.load.peak)),
+            (
+                "sweep.up_to",
+                sweep.and_then(|sweep| per_second(&sweep.up_to)),
+            ),
+            (
+                "resilience.above",
+                resilience.and_then(|resilience| per_second(&resilience.above)),
+            ),
+        ];
+        for (field, rate) in single.into_iter().chain(of_list) {
+            range(field, rate, "a rate above 0", |rate| rate > 0.0)?;
+        }
+        Ok(())
+    }
+
+    /// What stands twice in a list says nothing the second time, and mostly was meant to be something else.
+    fn check_lists(&self) -> Result<(), ProblemError> {
+        let rates = self.sweep.iter().flat_map(|sweep| &sweep.rates);
+        let rates = rates.map(|rate| ("sweep.rates", rate.to_string()));
+        let modes = self.objective.failure_modes.iter();
+        let modes = modes.map(|mode| ("objective.failure_modes", mode.name().to_owned()));
+        let events = self.environment.periodic.iter().flatten();
+        let names = events
+            .clone()
+            .map(|periodic| ("environment.periodic", periodic.event.clone()));
+        let mut seen = BTreeSet::new();
+        for entry in rates.chain(modes).chain(names) {
+            if !seen.insert(entry.clone()) {
+                return Err(ProblemError::Twice(entry.0, entry.1));
+            }
+        }
+        match events.clone().find(|periodic| periodic.every.is_zero()) {
+            Some(periodic) => Err(ProblemError::Always(periodic.event.clone())),
+            None => Ok(()),
+        }
     }
 }
 

@@ -12,7 +12,14 @@ use openloop_workload::values::{Exponential, Fixed};
 const REHEARSED: f64 = 0.001;
 
 impl ProblemStatement {
-    /// The plan that the statement asks for: of a sweep, at its first rate.
+    /// The plan of *one run* of the experiment that the statement asks for: its load, limits and lifecycle. Of a sweep it is
+    /// the run at the first of its rates or, where it is to find one, at `load.rate`; of an overload the one before it.
+    ///
+    /// What makes an experiment of it is not in the plan, but in the fields of the statement: `slo`, `floor`,
+    /// `sweep`, `replicas`, `resilience`, which go to [`Slo`](crate::Slo), [`FloorTrials`](crate::FloorTrials),
+    /// [`Sweep`](crate::sweep::Sweep), [`Replication`](crate::Replication) and
+    /// [`Overload`](crate::resilience::Overload); `loadgen --problem` does all of that. The requests themselves
+    /// (`workload`) are the caller's.
     ///
     /// # Errors
     /// When no load is said, or sessions cannot be; the rest is checked by [`PlanBuilder::build`].

@@ -19,7 +19,11 @@ use super::workload::LawSchema;
 #[non_exhaustive]
 pub struct FloorStatement {
     /// How many trials of one request at a time measure it; 0 measures none.
+    #[cfg_attr(test, schemars(range(max = 100), extend("not" = { "enum": [1, 2] })))]
     pub trials: Option<usize>,
+    /// How many requests each trial has, 10 or more.
+    #[cfg_attr(test, schemars(range(min = 10)))]
+    pub requests: Option<u32>,
     /// What S is expected to be; the measured one is held against it.
     pub expected: Option<Written<Duration>>,
     /// The round trip to the service, where it is known; it is taken off both sides.
@@ -77,7 +81,10 @@ pub struct SweepStatement {
     /// Instead: looks for the highest rate that keeps the objective or, without one, for the knee; from `load.rate` on.
     pub find: bool,
     /// How close `find` comes to it, as a share: 0.03.
+    #[cfg_attr(test, schemars(range(min = 0.001, max = 0.5)))]
     pub resolution: Option<f64>,
+    /// How long `find` may measure one rate in all; without it 20 times `lifecycle.steady`.
+    pub longest: Option<Written<Duration>>,
     /// The highest rate that `find` tries.
     pub up_to: Option<Written<Rate>>,
 }
@@ -89,6 +96,7 @@ pub struct SweepStatement {
 #[non_exhaustive]
 pub struct ReplicasStatement {
     /// How many whole lifecycles there are: an odd number from 3 on.
+    #[cfg_attr(test, schemars(extend("not" = { "multipleOf": 2 })))]
     pub runs: Option<usize>,
     /// How often a set of runs that disagree is measured again.
     pub retests: Option<usize>,
@@ -106,8 +114,10 @@ pub struct ResilienceStatement {
     /// How long each of the ten parts is; without it, a tenth of `lifecycle.steady`.
     pub part: Option<Written<Duration>>,
     /// The share of what was served before that is still to be served under overload: 1.
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub serves_still: Option<f64>,
     /// The share of arrivals that may fail rather than be turned away: 0.01.
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub fails_at_most: Option<f64>,
     /// What those who are served may wait at p99.
     pub accepted_p99: Option<Written<Duration>>,
@@ -143,6 +153,7 @@ impl ResilienceStatement {
 #[non_exhaustive]
 pub struct RehearsalStatement {
     /// How many servers stand behind its one queue.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub servers: Option<u32>,
     /// The law of its service times, in seconds.
     #[cfg_attr(test, schemars(with = "Option<LawSchema>"))]

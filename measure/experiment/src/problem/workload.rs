@@ -16,8 +16,10 @@ pub struct WorkloadStatement {
     /// Several kinds of request: a file beside this one.
     pub mix: Option<PathBuf>,
     /// The coefficient of variation of the service time, as production shows it.
+    #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub service_cv: Option<f64>,
     /// The share of requests that only read.
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub read_share: Option<f64>,
     /// What the caches of the service hold when the measurement begins.
     pub cache: Option<Cache>,
@@ -28,6 +30,7 @@ pub struct WorkloadStatement {
     #[cfg_attr(test, schemars(with = "Option<LawSchema>"))]
     pub output_tokens: Option<Values>,
     /// The share of prompt tokens that earlier prompts began with as well.
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub prefix_reuse: Option<f64>,
 }
 

@@ -100,8 +100,9 @@ impl<'de, T: Readable> Deserialize<'de> for Written<T> {
     }
 }
 
+/// A rate needs no unit and is above 0; everything else is text.
 #[cfg(test)]
-impl<T> schemars::JsonSchema for Written<T> {
+impl<T: 'static> schemars::JsonSchema for Written<T> {
     fn inline_schema() -> bool {
         true
     }
@@ -111,7 +112,10 @@ impl<T> schemars::JsonSchema for Written<T> {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": ["string", "number"] })
+        match std::any::TypeId::of::<T>() == std::any::TypeId::of::<Rate>() {
+            true => schemars::json_schema!({ "type": ["string", "number"], "exclusiveMinimum": 0 }),
+            false => schemars::json_schema!({ "type": "string" }),
+        }
     }
 }
 

@@ -56,7 +56,9 @@ impl fmt::Display for Steadiness {
 /// Whether runs of one plan agree: their coefficients of variation (C_v) against 3 % and 10 %.
 ///
 /// In an open loop the throughput is imposed, so that it tells little; a queue's mean scatters by itself, the more
-/// the nearer it is to saturation; and three runs tell a C_v to within a factor of three: the intervals say so.
+/// the nearer it is to saturation; and three runs tell a C_v to within a factor of three: the intervals say so. Where
+/// [sampling alone](Stability::mean_by_sampling) explains the scatter of the mean, longer runs are what helps, and no other
+/// machine: [`remedy`](Stability::remedy) says which.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Stability {
@@ -64,7 +66,8 @@ pub struct Stability {
     pub throughput: Option<Variation>,
     /// Of the mean response.
     pub mean: Option<Variation>,
-    /// The C_v of the mean that sampling alone explains, from the windows of the runs; it is *not* taken off.
+    /// The C_v of the mean that sampling alone explains, from the windows of the runs. It is *not* taken off, but decides
+    /// on the [remedy](Stability::remedy).
     pub mean_by_sampling: Option<f64>,
     /// Of quantiles of the response.
     pub quantiles: Vec<QuantileVariation>,
@@ -119,6 +122,31 @@ impl Stability {
         let worst = figures.chain(excesses).map(Steadiness::of).max();
         worst.unwrap_or(Steadiness::Discard)
     }
+
+    /// What to do about runs that disagree; `None` where they do not.
+    #[must_use]
+    pub fn remedy(&self) -> Option<String> {
+        if self.steadiness() != Steadiness::Discard {
+            return None;
+        }
+        let excesses = self.quantiles.iter().map(|quantile| quantile.excess);
+        let others = self.throughput.map(|throughput| throughput.cv);
+        let others = excesses.chain(others).map(Steadiness::of).max();
+        let explained = self.mean.zip(self.mean_by_sampling);
+        Some(match explained {
+            // The environment adds nothing that these runs would show.
+            Some((mean, sampling))
+                if mean.cv <= 2.0 * sampling && others != Some(Steadiness::Discard) =>
+            {
+                let longer = (mean.cv / SHARED).powi(2).max(1.0) * 2.0;
+                format!(
+                    "sampling alone explains {} of it: measure {longer:.0} times as long",
+                    Percent(sampling)
+                )
+            }
+            _ => "measure again, on isolated hardware".to_owned(),
+        })
+    }
 }
 
 impl QuantileVariation {
@@ -170,8 +198,8 @@ impl fmt::Display for Stability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let steadiness = self.steadiness();
         write!(f, "{steadiness}")?;
-        if steadiness == Steadiness::Discard {
-            f.write_str(" (measure again, on isolated hardware)")?;
+        if let Some(remedy) = self.remedy() {
+            write!(f, " ({remedy})")?;
         }
         f.write_str(": between runs")?;
         let shown = |variation: &Variation| {

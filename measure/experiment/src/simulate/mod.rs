@@ -18,6 +18,7 @@ use openloop_measurer::{Kind, Outcome, Recorder, Sample};
 use openloop_sched::{Offset, Ticket};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
@@ -63,7 +64,42 @@ pub struct Served {
 ///
 /// # Errors
 /// [`DriveError::NotSimulated`] where arrivals come in sessions.
-pub fn simulate(plan: &Plan, mut service: impl Simulated) -> Result<Run, DriveError> {
+pub fn simulate(plan: &Plan, service: impl Simulated) -> Result<Run, DriveError> {
+    simulate_watched(plan, service, |_| ControlFlow::Continue(()))
+}
+
+/// Arrivals from one look to the next: a hundredth of a second or so.
+const LOOK: u64 = 1 << 15;
+
+/// How far a simulation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reached {
+    /// The instant of the run.
+    pub at: Offset,
+    /// Arrivals so far.
+    pub arrivals: u64,
+}
+
+/// The same, looked at every 32 768 arrivals: for long ones, to tell how far they are, and to stop them. A run that is
+/// stopped is one that was [interrupted](Run::interrupted) at that instant.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_watched(
+    plan: &Plan,
+    mut service: impl Simulated,
+    mut watch: impl FnMut(Reached) -> ControlFlow<()>,
+) -> Result<Run, DriveError> {
+    let (mut arrivals, mut interrupted) = (0, None);
+    let mut goes_on = |at: Offset| {
+        arrivals += 1;
+        let goes_on = arrivals % LOOK != 0 || watch(Reached { at, arrivals }).is_continue();
+        if !goes_on {
+            interrupted = Some(at);
+        }
+        goes_on
+    };
     service.begin(plan.seed());
     let start = Instant::now();
     let recorder = Recorder::with_kinds(start, plan.layout().clone(), plan.kinds().clone());
@@ -71,6 +107,9 @@ pub fn simulate(plan: &Plan, mut service: impl Simulated) -> Result<Run, DriveEr
     match plan.load() {
         Load::Open { schedule, .. } => {
             for ticket in schedule.clone() {
+                if !goes_on(ticket.intended) {
+                    break;
+                }
                 desk.arrive(ticket);
             }
         }
@@ -84,6 +123,9 @@ pub fn simulate(plan: &Plan, mut service: impl Simulated) -> Result<Run, DriveEr
             while let Some(Reverse((intended, user))) = ready.pop() {
                 if intended >= users.end(user) {
                     continue;
+                }
+                if !goes_on(intended) {
+                    break;
                 }
                 let ended = desk.arrive(Ticket { seq, intended });
                 seq += 1;
@@ -99,7 +141,7 @@ pub fn simulate(plan: &Plan, mut service: impl Simulated) -> Result<Run, DriveEr
         started_at: SystemTime::now(),
         environment: Environment::default(),
         generator: Generator::simulated(plan.layout().end()),
-        interrupted: None,
+        interrupted,
         sessions: None,
     }))
 }

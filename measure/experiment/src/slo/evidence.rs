@@ -42,7 +42,7 @@ impl Evidence for Point {
     }
 
     fn stability(&self) -> Option<&Stability> {
-        None
+        self.stability()
     }
 }
 

@@ -2,19 +2,13 @@
 
 use super::bound::{Bound, Limit, Statistic};
 use super::{Slo, SloError, parse};
+use crate::file_error;
 use openloop_measurer::Quantile;
 use openloop_sched::parse_duration;
-use serde::de::Error as _;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-/// An objective in TOML or JSON: the short form, a list of them, or a table.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Form {
-    Short(String),
-    List(Vec<String>),
-    Table(Table),
-}
+use std::fmt;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,8 +62,8 @@ impl Slo {
     /// # Errors
     /// When it is not TOML, has a field that is not known, or states no objective; the message says where.
     pub fn from_toml(text: &str) -> Result<Self, SloError> {
-        let table: Table =
-            toml::from_str(text).map_err(|error| SloError::File(error.to_string()))?;
+        let table: Table = toml::from_str(text)
+            .map_err(|error| SloError::File(file_error::of_toml(&error, text)))?;
         table.slo()
     }
 }
@@ -127,15 +121,43 @@ impl Entry {
     }
 }
 
-/// The short form, a list of such, or the table of [`Slo::TEMPLATE`].
+/// In TOML or JSON: the short form, a list of such, or the table of [`Slo::TEMPLATE`].
 impl<'de> Deserialize<'de> for Slo {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let slo = match Form::deserialize(deserializer)? {
-            Form::Short(text) => text.parse(),
-            Form::List(list) => list.join(",").parse(),
-            Form::Table(table) => table.slo(),
-        };
-        slo.map_err(D::Error::custom)
+        deserializer.deserialize_any(AnyForm)
+    }
+}
+
+/// By hand, so that what is wrong is named: of several forms that may stand in one place, serde says only that none fits.
+struct AnyForm;
+
+impl<'de> Visitor<'de> for AnyForm {
+    type Value = Slo;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            r#"an objective: "p99<=100ms", a list of such bounds, or a table with bounds or bound"#,
+        )
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Slo, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Slo, A::Error> {
+        let mut bounds = Vec::new();
+        while let Some(text) = list.next_element::<String>()? {
+            let parts = parse::split(&text).into_iter();
+            for part in parts.filter(|part| !part.trim().is_empty()) {
+                bounds.push(parse::bound(part).map_err(de::Error::custom)?);
+            }
+        }
+        Slo::new(bounds).map_err(de::Error::custom)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<Slo, A::Error> {
+        let table = Table::deserialize(MapAccessDeserializer::new(table))?;
+        table.slo().map_err(de::Error::custom)
     }
 }
 
@@ -212,6 +234,21 @@ mod tests {
         ] {
             let error = Slo::from_toml(text).unwrap_err().to_string();
             assert!(error.contains(named), "{text}: {error}");
+        }
+        // In a statement it may have any of its forms.
+        for (json, named) in [
+            ("5", "an objective"),
+            ("[5]", "a string"),
+            ("{\"bonds\": []}", "bonds"),
+            ("{\"bounds\": 5}", "5"),
+            ("\"p99\"", "p99"),
+            ("[\"p99<=5ms\", \"p50\"]", "p50"),
+        ] {
+            let error = serde_json::from_str::<Slo>(json).unwrap_err().to_string();
+            assert!(
+                error.contains(named) && !error.contains("untagged"),
+                "{json}: {error}"
+            );
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::stats::section;
 use crate::units::Ns;
 use crate::validity::{EXCURSIONS, Validity};
 use crate::{Floor, Run};
-use openloop_measurer::{Course, Kind, Phase, SLICES, Value, WINDOWS};
+use openloop_measurer::{Course, Kind, Phase, Population, SLICES, Value, WINDOWS};
 
 pub(super) fn judge(
     objective: &Objective<'_>,
@@ -158,16 +158,16 @@ fn ratios(term: &Term<'_>, floor: Option<&Floor>, value: Option<f64>) -> Option<
 }
 
 /// What a bound is on: all arrivals of the runs, or those of one kind.
-struct Of<'a> {
+pub(super) struct Of<'a> {
     runs: &'a [Run],
     term: &'a Term<'a>,
     kind: Option<Kind>,
-    series: Series,
+    pub(super) series: Series,
 }
 
 impl<'a> Of<'a> {
     /// Of which arrivals the bound speaks; if there are no such, why.
-    fn find(term: &'a Term<'a>, runs: &'a [Run]) -> Result<Self, String> {
+    pub(super) fn find(term: &'a Term<'a>, runs: &'a [Run]) -> Result<Self, String> {
         let first = runs.first().ok_or("there is no run")?;
         let kinds = first.plan().kinds();
         let kind = match &term.bound.kind {
@@ -377,7 +377,17 @@ impl<'a> Of<'a> {
         format!("{value}{interval}{reason}")
     }
 
-    fn courses(&self) -> impl Iterator<Item = &'a Course> {
+    /// The responses of each run, in the course of time and as a whole.
+    pub(super) fn responses(&self) -> impl Iterator<Item = (&'a Course, Population)> {
+        let runs = self.runs.iter().map(|run| match self.kind {
+            None => run.series(&Metric::Response),
+            Some(kind) => run.series_of(kind, &Metric::Response),
+        });
+        self.courses()
+            .zip(runs.map(|series| series.whole().clone()))
+    }
+
+    pub(super) fn courses(&self) -> impl Iterator<Item = &'a Course> {
         let kind = self.kind;
         self.runs.iter().filter_map(move |run| match kind {
             None => Some(run.snapshot().course()),

@@ -1,11 +1,13 @@
 //! Statistics of autocorrelated samples.
 
+mod exceedance;
 mod kendall;
 mod quantiles;
 mod sectioning;
 mod variation;
 mod welch;
 
+pub(crate) use exceedance::{Exceedance, correlated};
 pub(crate) use kendall::Kendall;
 pub(crate) use quantiles::{chi_squared, fisher_above, student};
 pub use sectioning::section;

@@ -10,8 +10,7 @@ pub enum Capacity {
     Found {
         /// The highest rate at which the objective was surely kept, and surely broken at none below.
         rate: f64,
-        /// The lowest rate above it at which the objective was not surely kept. The capacity lies above `rate`: by how
-        /// much at most, the distance of the two and the width of the intervals say.
+        /// The lowest rate above it at which the objective was surely broken: the capacity lies between the two.
         not_at: f64,
         /// What was broken first, there; empty where the figures say it themselves.
         why: String,
@@ -59,15 +58,15 @@ impl Capacity {
     }
 }
 
-/// `769.7/s (no longer at 772.4/s: p99 <= 20 ms: 20.4 ms)`, `not found, at least 2000/s: …`, `below 50/s: …`, `infeasible: …`, `unknown: …`.
+/// `769.7/s (and less than 772.4/s: p99 <= 20 ms: 20.4 ms)`, `not found, at least 2000/s: …`, `below 50/s: …`, `infeasible: …`, `unknown: …`.
 impl fmt::Display for Capacity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Capacity::Found { rate, not_at, why } => {
                 let (rate, not_at) = (PerSecond(*rate), PerSecond(*not_at));
                 match why.as_str() {
-                    "" => write!(f, "{rate} (no longer at {not_at})"),
-                    why => write!(f, "{rate} (no longer at {not_at}: {why})"),
+                    "" => write!(f, "{rate} (and less than {not_at})"),
+                    why => write!(f, "{rate} (and less than {not_at}: {why})"),
                 }
             }
             Capacity::AtLeast { rate, why } => {

@@ -2,9 +2,10 @@
 
 use super::capacity::{Capacity, PerSecond};
 use super::point::Point;
+use crate::Stability;
 use crate::floor::{Floor, Ratio};
 use crate::series::Metric;
-use crate::slo::{Bound, Evidence, Finding, Judgement, Slo, Verdict};
+use crate::slo::{Bound, Certainty, Evidence, Finding, Judgement, Slo, Verdict};
 use crate::units::Percent;
 use openloop_measurer::Quantile;
 
@@ -14,7 +15,10 @@ pub struct Curve {
     pub(super) points: Vec<Point>,
     pub(super) sought: Option<Slo>,
     pub(super) floor: Option<Floor>,
+    pub(super) knee_rule: Option<Slo>,
     pub(super) counted: Option<Counted>,
+    /// What kept a search from being as exact as it was to be.
+    pub(super) remarks: Vec<String>,
 }
 
 /// What else than requests a rate can count, such as tokens.
@@ -82,12 +86,22 @@ impl Curve {
         }
     }
 
-    /// λ_knee: the highest rate at which P99 is at most 3 times the floor. For another quantile or multiple ask for the
-    /// [capacity](Curve::capacity) within `p95<=2.5S`. The floor is taken for exact; where it is not, the
+    /// λ_knee: the highest rate at which P99 is at most 3 times the floor, or another [rule](crate::sweep::Sweep::knee) is
+    /// kept. For any other ask for the
+    /// [capacity](Curve::capacity) within `p95<=2.5S`. A floor that is known vaguely makes it lower, and the
     /// [warnings](Curve::warnings) say so.
     #[must_use]
     pub fn knee(&self) -> Capacity {
-        self.within(Metric::ResponseSlo, KNEE)
+        match &self.knee_rule {
+            Some(rule) => self.capacity(rule),
+            None => self.within(Metric::ResponseSlo, KNEE),
+        }
+    }
+
+    /// The [rule](crate::sweep::Sweep::knee) of the knee, if it is another than P99 at most 3 times the floor.
+    #[must_use]
+    pub fn knee_rule(&self) -> Option<&Slo> {
+        self.knee_rule.as_ref()
     }
 
     /// The edge of the cliff: the highest rate at which P99 is at most 10 times the floor.
@@ -122,7 +136,8 @@ impl Curve {
     /// against it.
     #[must_use]
     pub fn judged(&self, point: &Point) -> Option<Judgement> {
-        judge(self.sought.as_ref()?, self.floor.as_ref(), point).ok()
+        let judged = judge(self.sought.as_ref()?, self.floor.as_ref(), point).ok()?;
+        Some(judged.0)
     }
 
     fn within(&self, metric: Metric, times: f64) -> Capacity {
@@ -135,9 +150,11 @@ impl Curve {
         }
     }
 
-    /// The capacity within an objective. It errs on the low side: kept means that the whole confidence interval is. Runs
-    /// that may not be believed say nothing about the service, and are left out. A rate above [the highest that is
-    /// served](Curve::max) is never kept.
+    /// The capacity within an objective. It errs on the low side: a rate counts as kept where the judgement is a pass and
+    /// the upper 99.5 % confidence limit, of what was measured and of the floor together, keeps every bound. That limit
+    /// counts the separate excursions above a bound by the memory of the responses, so that a run which is short against
+    /// that is too short to say, and not a pass by chance. Runs that may not be believed say nothing about the service,
+    /// and are left out. A rate above [the highest that is served](Curve::max) is never kept.
     #[must_use]
     pub fn capacity(&self, slo: &Slo) -> Capacity {
         if slo.needs_floor() && self.floor.is_none() {
@@ -147,15 +164,18 @@ impl Curve {
         }
         let judged: Result<Vec<_>, _> = self
             .valid()
-            .map(|point| Ok((point.per_second(), judge(slo, self.floor.as_ref(), point)?)))
+            .map(|point| {
+                let (judgement, certainty) = judge(slo, self.floor.as_ref(), point)?;
+                Ok((point.per_second(), judgement, certainty))
+            })
             .collect();
         let judged = match judged {
             Ok(judged) => judged,
             Err(why) => return Capacity::Unknown { why },
         };
-        if let Some((_, judgement)) = judged
+        if let Some((_, judgement, _)) = judged
             .iter()
-            .find(|(_, judgement)| judgement.verdict == Verdict::Infeasible)
+            .find(|(_, judgement, _)| judgement.verdict == Verdict::Infeasible)
         {
             return Capacity::Infeasible {
                 why: reason(judgement),
@@ -168,13 +188,20 @@ impl Curve {
         };
         let broken = judged
             .iter()
-            .position(|(rate, judgement)| judgement.verdict == Verdict::Fail || *rate > most);
+            .position(|(rate, judgement, _)| judgement.verdict == Verdict::Fail || *rate > most);
         let before = &judged[..broken.unwrap_or(judged.len())];
-        let kept = before
-            .iter()
-            .rposition(|(_, judgement)| judgement.verdict == Verdict::Pass);
-        let told = |(rate, judgement): &(f64, Judgement)| {
-            format!("at {} {}", PerSecond(*rate), reason(judgement))
+        let kept = before.iter().rposition(|(_, judgement, certainty)| {
+            judgement.verdict == Verdict::Pass && certainty.is_kept()
+        });
+        let told = |(rate, judgement, _): &(f64, Judgement, Certainty)| {
+            let why = match judgement.verdict {
+                Verdict::Pass => {
+                    "it is kept, and not as surely as an answer has to be: measure longer"
+                        .to_owned()
+                }
+                _ => reason(judgement),
+            };
+            format!("at {} {why}", PerSecond(*rate))
         };
         match (kept, broken) {
             (Some(kept), Some(broken)) => Capacity::Found {
@@ -278,6 +305,22 @@ impl Curve {
         if runs.filter(|run| run.interrupted().is_some()).count() > 0 {
             warnings.push("the sweep was interrupted: higher rates were not tried".to_owned());
         }
+        warnings.extend(self.remarks.iter().cloned());
+        for point in &self.points {
+            let rate = PerSecond(point.per_second());
+            if let Some(remedy) = point.stability().and_then(Stability::remedy) {
+                warnings.push(format!("the runs at {rate} disagree: {remedy}"));
+            }
+            match point.discarded().len() {
+                0 => {}
+                1 => warnings.push(format!(
+                    "a set of runs at {rate} disagreed, and was made anew"
+                )),
+                n => warnings.push(format!(
+                    "{n} sets of runs at {rate} disagreed, and were made anew"
+                )),
+            }
+        }
         for point in self.points.iter().filter(|point| !point.is_valid()) {
             warnings.push(format!(
                 "the step at {} may not be believed, and says nothing about the service",
@@ -311,14 +354,13 @@ pub(super) fn judge(
     slo: &Slo,
     floor: Option<&Floor>,
     evidence: &impl Evidence,
-) -> Result<Judgement, String> {
-    match floor {
-        Some(floor) => Ok(slo
-            .on(floor)
-            .map_err(|error| error.to_string())?
-            .judge(evidence)),
-        None => Ok(slo.judge(evidence)),
-    }
+) -> Result<(Judgement, Certainty), String> {
+    let objective = match floor {
+        Some(floor) => slo.on(floor).map_err(|error| error.to_string())?,
+        None => slo.absolute(),
+    };
+    let certainty = Certainty::of(&objective, evidence);
+    Ok((objective.judge(evidence), certainty))
 }
 
 /// Why a judgement is not a pass, in a line.

@@ -65,6 +65,7 @@ pub use utilisation::Utilisation;
 pub use zones::Zone;
 
 use crate::drive::DriveError;
+use crate::slo::Certainty;
 use crate::{Evidence, Floor, Judgement, Plan, PlanBuilder, ProtocolError, Run, Slo, Statistic};
 use openloop_sched::Rate;
 use search::{Next, Search, Tried};
@@ -80,6 +81,8 @@ const TRIES: usize = 2;
 pub struct Sweep {
     rates: Rates,
     runs: usize,
+    retests: usize,
+    knee: Option<Slo>,
     floor: Option<Floor>,
     counted: Option<Counted>,
 }
@@ -115,9 +118,11 @@ impl Sweep {
     /// Finds the capacity within `slo`: the highest rate at which it is kept. From `lowest` upwards by a factor until the
     /// service is saturated, and then by halves. The knee is `p99<=3S`.
     ///
-    /// A step whose interval straddles a bound is repeated, with another seed and for as long as the
-    /// [resolution](Sweep::resolution) needs by the width of the interval so far. The answer errs on the low side: it is
-    /// a rate at which the upper confidence limit keeps the bound.
+    /// A step that does not tell is repeated, with another seed and for as long as the [resolution](Sweep::resolution)
+    /// needs by what the measurement shows of itself so far, up to the [longest](Sweep::longest). The answer errs on the low
+    /// side: [a rate that is surely kept](Curve::capacity), with the lowest one above it that is surely broken. Where a
+    /// step could not be made long enough to tell, the answer is below it and the [warnings](Curve::warnings) say which
+    /// length would do.
     pub fn find(slo: Slo, lowest: Rate) -> Self {
         Sweep::of(Rates::Find {
             slo,
@@ -140,21 +145,38 @@ impl Sweep {
         Sweep {
             rates,
             runs: 1,
+            retests: 0,
+            knee: None,
             floor: None,
             counted: None,
         }
     }
 
-    /// How often each rate of a list is measured, each time in a lifecycle of its own; without it once. A search repeats
-    /// by itself what it needs to know better.
+    /// How often each rate of a list is measured, each time in a lifecycle of its own; without it once. Three or more are
+    /// replicas, whose [stability](Point::stability) is told, and a rate at which they disagree keeps no objective. A search
+    /// repeats by itself what it needs to know better.
     pub fn runs(mut self, runs: usize) -> Self {
         self.runs = runs;
+        self
+    }
+
+    /// Measures a rate of a list all over again, up to so many times, when its replicas disagree or one of them may not be
+    /// believed; what was discarded stays in the [record](Point::discarded). A backlog that grows is no reason.
+    pub fn retest(mut self, times: usize) -> Self {
+        self.retests = times;
         self
     }
 
     /// The floor of the service, for the knee, the cliff, and bounds that are multiples of it.
     pub fn floor(mut self, floor: Floor) -> Self {
         self.floor = Some(floor);
+        self
+    }
+
+    /// What the [knee](Curve::knee) of the curve is, if it is to be another than `p99<=3S`: one bound that is a multiple of
+    /// the floor, such as `p95<=2.5S`. A [search](Sweep::find) for it is one for the capacity within it.
+    pub fn knee(mut self, rule: Slo) -> Self {
+        self.knee = Some(rule);
         self
     }
 
@@ -233,27 +255,35 @@ impl Sweep {
         let per_request = self.counted.as_ref().map_or(1.0, |unit| unit.per_request);
         let mut steps = Steps::new(base);
         let steady = base.phases().steady;
-        let curve = |points, sought| Curve {
+        let curve = |points, sought, remarks| Curve {
             points,
             sought,
+            remarks,
             floor: self.floor.clone(),
+            knee_rule: self.knee.clone(),
             counted: self.counted.clone(),
         };
         match &self.rates {
             Rates::List { rates, slo } => {
                 let mut rates: Vec<f64> = rates.iter().map(|rate| rate / per_request).collect();
                 rates.sort_by(f64::total_cmp);
-                rates.dedup();
                 let mut points = Vec::new();
                 for rate in rates {
                     let mut point = steps.point(rate)?;
-                    while point.runs().len() < self.runs
-                        && point.dismissed().len() < TRIES
-                        && !steps.interrupted
-                    {
-                        let run = steps.make(&point, steady, &mut trial).await?;
-                        let believed = run.validity().is_valid();
-                        point.add(run, believed);
+                    loop {
+                        while point.runs().len() < self.runs
+                            && point.dismissed().len() < TRIES
+                            && !steps.interrupted
+                        {
+                            let run = steps.make(&point, steady, &mut trial).await?;
+                            let believed = run.validity().is_valid();
+                            point.add(run, believed);
+                        }
+                        let again = point.compare() && !steps.interrupted;
+                        if !again || point.discarded().len() >= self.retests {
+                            break;
+                        }
+                        point.discard();
                     }
                     let ends = point.is_saturated() || steps.interrupted;
                     points.push(point);
@@ -261,7 +291,7 @@ impl Sweep {
                         break;
                     }
                 }
-                Ok(curve(points, slo.clone()))
+                Ok(curve(points, slo.clone(), Vec::new()))
             }
             Rates::Find {
                 slo,
@@ -291,16 +321,22 @@ impl Sweep {
                     };
                     let run = steps.make(&point, steady, &mut trial).await?;
                     // For the purpose of this objective.
-                    let believed = judged(slo, floor, &run)?.validity.is_valid();
+                    let believed = judged(slo, floor, &run)?.0.validity.is_valid();
                     point.add(run, believed);
-                    let judgement = judged(slo, floor, &point)?;
-                    tried.insert(at, Tried { point, judgement });
+                    let (judgement, certainty) = judged(slo, floor, &point)?;
+                    let known = Tried {
+                        point,
+                        judgement,
+                        certainty,
+                    };
+                    tried.insert(at, known);
                     if steps.interrupted {
                         break;
                     }
                 }
+                let remarks = search.remarks(&tried);
                 let points = tried.into_iter().map(|tried| tried.point).collect();
-                Ok(curve(points, Some(slo.clone())))
+                Ok(curve(points, Some(slo.clone()), remarks))
             }
         }
     }
@@ -332,6 +368,13 @@ impl Sweep {
                 "\"{bound}\" cannot be kept at lower rates, so there is no capacity within it: leave it out"
             ));
         }
+        if let Some(rule) = &self.knee
+            && !matches!(rule.bounds(), [bound] if bound.needs_floor())
+        {
+            return refuse(format!(
+                "\"{rule}\" is no knee: give one bound that is a multiple of the floor, such as p99<=3S"
+            ));
+        }
         if self.runs == 0 {
             return refuse(
                 "a sweep of 0 runs at each rate measures nothing: give at least 1".to_owned(),
@@ -354,7 +397,12 @@ impl Sweep {
                 Some(rate) => refuse(format!(
                     "a step at {rate}/s sends nothing: give rates above 0"
                 )),
-                None => Ok(()),
+                None => match twice(rates) {
+                    Some(rate) => refuse(format!(
+                        "{rate}/s stands twice in the list: a rate is repeated by runs()"
+                    )),
+                    None => Ok(()),
+                },
             },
             Rates::Find {
                 from,
@@ -389,10 +437,21 @@ impl Sweep {
     }
 }
 
+/// A rate that is there twice.
+fn twice(rates: &[f64]) -> Option<f64> {
+    let mut rates = rates.iter().enumerate();
+    let all = rates.clone();
+    let is_again = |(index, rate): &(usize, &f64)| {
+        all.clone()
+            .any(|(other, same)| other < *index && same == *rate)
+    };
+    rates.find(is_again).map(|(_, rate)| *rate)
+}
+
 fn judged(
     slo: &Slo,
     floor: Option<&Floor>,
     evidence: &impl Evidence,
-) -> Result<Judgement, ProtocolError> {
+) -> Result<(Judgement, Certainty), ProtocolError> {
     curve::judge(slo, floor, evidence).map_err(ProtocolError::Options)
 }

@@ -1,5 +1,6 @@
 //! What was measured at one rate.
 
+use crate::replicas::{Stability, is_for_retest};
 use crate::run::Run;
 use crate::series::{Metric, Series};
 use openloop_measurer::{Counts, Course, Outcome, Quantile, Section, Value};
@@ -21,6 +22,10 @@ pub struct Point {
     dismissed: Vec<Run>,
     /// The share of what is offered that is served at a low rate.
     served_before: f64,
+    /// Whether its runs agree, where they are replicas: runs of one plan, as long as each other.
+    stability: Option<Stability>,
+    /// The sets of replicas that disagreed, and were made anew.
+    discarded: Vec<Vec<Run>>,
 }
 
 /// A statistic of a latency, in nanoseconds.
@@ -42,7 +47,26 @@ impl Point {
             runs: Vec::new(),
             dismissed: Vec::new(),
             served_before,
+            stability: None,
+            discarded: Vec::new(),
         }
+    }
+
+    /// Compares its runs with each other, as replicas; whether they should be made anew.
+    pub(super) fn compare(&mut self) -> bool {
+        if self.runs.len() < 3 {
+            return false;
+        }
+        let stability = Stability::of(&self.runs);
+        let again = is_for_retest(&self.runs, &stability);
+        self.stability = Some(stability);
+        again
+    }
+
+    /// Puts its runs aside, for others in their place.
+    pub(super) fn discard(&mut self) {
+        self.stability = None;
+        self.discarded.push(std::mem::take(&mut self.runs));
     }
 
     pub(super) fn add(&mut self, run: Run, believed: bool) {
@@ -74,6 +98,19 @@ impl Point {
     #[must_use]
     pub fn dismissed(&self) -> &[Run] {
         &self.dismissed
+    }
+
+    /// Whether its runs agree, where they are [replicas](crate::sweep::Sweep::runs): three or more of a list. A rate at
+    /// which they do not is [inconclusive](crate::Verdict::Inconclusive) for every objective.
+    #[must_use]
+    pub fn stability(&self) -> Option<&Stability> {
+        self.stability.as_ref()
+    }
+
+    /// The sets of replicas that disagreed, and were [made anew](crate::sweep::Sweep::retest).
+    #[must_use]
+    pub fn discarded(&self) -> &[Vec<Run>] {
+        &self.discarded
     }
 
     /// Whether at least one of its runs may be believed. If not, it says nothing about the service.

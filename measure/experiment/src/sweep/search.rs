@@ -1,14 +1,15 @@
 //! Which rate to try next.
 
+use super::capacity::PerSecond;
 use super::point::Point;
-use crate::slo::{Judgement, Verdict};
+use crate::slo::{Certainty, Judgement, Verdict};
 use std::time::Duration;
 
 /// Of the resolution, the share that is left between the rate that is kept and the next that is not.
 const BRACKET: f64 = 0.25;
 
-/// Of the resolution, the share that the confidence interval may take on either side.
-const WIDTH: f64 = 0.33;
+/// Of the resolution, the share that the distance to the upper confidence limit may take.
+const WIDTH: f64 = 0.5;
 
 /// Runs at one rate that may not be believed, before it is given up.
 const INVALID: usize = 2;
@@ -45,6 +46,7 @@ pub(super) struct Next {
 pub(super) struct Tried {
     pub(super) point: Point,
     pub(super) judgement: Judgement,
+    pub(super) certainty: Certainty,
 }
 
 /// What is known of a rate.
@@ -64,24 +66,8 @@ impl Tried {
         self.point.per_second()
     }
 
-    /// Of the bound that is nearest to its limit, or furthest beyond it: what was measured over the limit, and half of
-    /// its interval over what was measured.
-    fn tightest(&self) -> Option<(f64, f64)> {
-        let findings = self.judgement.findings.iter();
-        findings
-            .filter_map(|finding| {
-                // Of what must be at least so much, what is missing grows with the rate.
-                let of_limit = |x: f64| match finding.bound.statistic.is_at_least() {
-                    true => 1.0 - x,
-                    false => x,
-                };
-                let value = of_limit(finding.value?);
-                let (low, high) = finding.interval?;
-                let limit = of_limit(finding.limit?);
-                let share = (value > 0.0).then(|| value / limit)?;
-                Some((share, (high - low) / 2.0 / value))
-            })
-            .max_by(|a, b| a.0.total_cmp(&b.0))
+    fn is_kept(&self) -> bool {
+        self.judgement.verdict == Verdict::Pass && self.certainty.is_kept()
     }
 }
 
@@ -147,8 +133,10 @@ impl Search {
             };
         }
         match tried.judgement.verdict {
-            Verdict::Pass => State::Kept,
-            Verdict::Inconclusive => self.more(tried, width).map_or(State::Broken, State::Open),
+            _ if tried.is_kept() => State::Kept,
+            Verdict::Pass | Verdict::Inconclusive => {
+                self.more(tried, width).map_or(State::Broken, State::Open)
+            }
             Verdict::Fail | Verdict::Infeasible | Verdict::Invalid => State::Broken,
         }
     }
@@ -162,18 +150,58 @@ impl Search {
         if point.runs().len() >= RUNS || left < self.steady {
             return None;
         }
-        let is_kept = tried.judgement.verdict == Verdict::Pass;
-        let factor = match tried.tightest() {
-            // Within the bound, and still not kept: there are too few excursions above it.
-            Some((share, half)) if !is_kept && share * (1.0 + half) <= 1.0 => 2.0,
-            Some((_, half)) if half <= width => return None,
-            // Far below the limit it need not be known better.
-            Some((share, half)) if is_kept && share * (1.0 + 2.0 * half) <= 1.0 => return None,
-            Some((_, half)) => (half / width).powi(2),
-            None => 2.0,
-        };
-        let more = have.mul_f64((factor - 1.0).clamp(0.0, 1e3));
+        let more = have.mul_f64((self.factor(tried, width)? - 1.0).clamp(0.0, 1e3));
         Some(more.clamp(self.steady, left))
+    }
+
+    /// How many times as long a rate would have to be measured; `None` where it is known well enough, or no length tells.
+    fn factor(&self, tried: &Tried, width: f64) -> Option<f64> {
+        let is_kept = tried.is_kept();
+        match tried.certainty.tightest() {
+            None => Some(2.0),
+            // Too short to tell anything.
+            Some(margin) if margin.by_chance.is_infinite() => Some(4.0),
+            Some(margin) if !is_kept && margin.is_left_open_by_floor() => None,
+            // Within the bound, and still not kept: there are too few excursions above it.
+            Some(margin) if margin.by_chance <= width => {
+                (!is_kept && margin.at_most() <= 1.0).then_some(2.0)
+            }
+            // Far below the limit it need not be known better.
+            Some(margin) if is_kept && margin.share * (2.0 * margin.by_chance).exp() <= 1.0 => None,
+            Some(margin) => Some((margin.by_chance / width).powi(2)),
+        }
+    }
+
+    /// What kept the search from being as exact as it was asked to be: rates above the answer at which the objective may
+    /// be kept, and could not be measured long enough to tell.
+    pub(super) fn remarks(&self, tried: &[Tried]) -> Vec<String> {
+        let width = self.width(tried);
+        let of = |tried: &Tried| {
+            let is_open = matches!(
+                tried.judgement.verdict,
+                Verdict::Pass | Verdict::Inconclusive
+            );
+            if !tried.point.is_valid() || tried.is_kept() || !is_open {
+                return None;
+            }
+            let (rate, have) = (PerSecond(tried.rate()), tried.point.steady());
+            let margin = tried.certainty.tightest();
+            if margin.is_some_and(|margin| margin.share <= 1.0 && margin.is_left_open_by_floor()) {
+                return Some(format!(
+                    "at {rate} the objective may be kept, but the floor is not known well enough to tell: measure it with more requests"
+                ));
+            }
+            let needed = have.mul_f64(self.factor(tried, width)?.min(1e3));
+            (needed > self.longest).then(|| {
+                format!(
+                    "at {rate} the objective may be kept, but {:.0} s of measuring do not tell: {} {:.0} s would, so allow for that (longest)",
+                    have.as_secs_f64(),
+                    if margin.is_some_and(|margin| margin.by_chance.is_infinite()) { "more than" } else { "about" },
+                    needed.as_secs_f64()
+                )
+            })
+        };
+        tried.iter().filter_map(of).take(2).collect()
     }
 
     /// How wide the interval of a statistic may be for that of the rate to be as narrow as the resolution asks for: a
@@ -182,7 +210,7 @@ impl Search {
         let known = tried
             .iter()
             .filter(|tried| tried.point.is_valid() && !tried.point.is_saturated())
-            .filter_map(|tried| Some((tried.rate(), tried.tightest()?.0)));
+            .filter_map(|tried| Some((tried.rate(), tried.certainty.tightest()?.share)));
         // The last that is well below the limit, and the first well above it or else the last of all.
         let (mut below, mut above) = (None, None);
         for (rate, share) in known {

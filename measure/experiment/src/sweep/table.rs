@@ -48,9 +48,13 @@ impl fmt::Display for Curve {
             let shown = |x: Option<f64>| x.map_or("-".to_owned(), |x| PerSecond(x).to_string());
             let short = |x: Option<f64>| x.map_or("-".to_owned(), |x| Short(x).to_string());
             let quantile = |q| Cell(point.quantile(q));
-            let end = match point.is_saturated() {
-                true => " saturated",
-                false => "",
+            let disagrees = point
+                .stability()
+                .is_some_and(|stability| stability.remedy().is_some());
+            let end = match (point.is_saturated(), disagrees) {
+                (true, _) => " saturated",
+                (false, true) => " the runs disagree",
+                (false, false) => "",
             };
             writeln!(
                 f,
@@ -77,7 +81,11 @@ impl fmt::Display for Curve {
             writeln!(f, "knee of {metric} (p99 <= {KNEE} x its floor): {knee}")?;
         }
         if let Some(ratio) = self.ratio_in_use() {
-            writeln!(f, "knee (p99 <= {KNEE}, {ratio} ratio): {}", self.knee())?;
+            match &self.knee_rule {
+                Some(rule) => write!(f, "knee ({rule}, {ratio} ratio)")?,
+                None => write!(f, "knee (p99 <= {KNEE}, {ratio} ratio)")?,
+            }
+            writeln!(f, ": {}", self.knee())?;
             let cliff = self.cliff();
             let beyond = match cliff {
                 Capacity::Found { .. } => "beyond ",

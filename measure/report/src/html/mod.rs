@@ -17,6 +17,7 @@ mod replicas;
 mod resilience;
 mod service;
 mod setup;
+mod slowest;
 mod spectrum;
 mod stages;
 mod sweep;
@@ -51,6 +52,7 @@ const PARTS: &[Part] = &[
     timeline::section,
     outcomes::section,
     stages::section,
+    slowest::section,
     kinds::section,
     floor::section,
     plan::section,

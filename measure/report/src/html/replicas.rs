@@ -3,7 +3,7 @@
 use super::Section;
 use super::chart::{Band, DataTable, Line, Marks, Panel, Point, Row, Scale, XAxis, YAxis, figure};
 use crate::Report;
-use crate::schema::{Replica, Replicas, Summary};
+use crate::schema::{ByTurns, Replica, Replicas, Summary};
 use crate::words::latency::bounded;
 use crate::words::units::{Ns, percent, rate};
 use maud::{Markup, html};
@@ -24,6 +24,9 @@ struct Figure {
 }
 
 pub(super) fn section(report: &Report) -> Option<Section> {
+    if let Some(turns) = &report.by_turns {
+        return Some(by_turns(turns));
+    }
     let replicas = report.replicas.as_ref()?;
     let figures = figures(report, replicas);
     let (word, class) = match replicas.steadiness.as_str() {
@@ -32,15 +35,13 @@ pub(super) fn section(report: &Report) -> Option<Section> {
             "as steady as a shared machine: C_v of at most 10 %",
             "doubtful",
         ),
-        _ => (
-            "not steady: C_v above 10 %. Discard the runs and measure on isolated hardware",
-            "bad",
-        ),
+        _ => ("not steady: C_v above 10 %. Discard the runs", "bad"),
     };
     let invalid = replicas.runs.iter().filter(|run| !run.valid).count();
     let body = html! {
         p.lead { "Each of " (replicas.runs.len()) " whole runs beside all of them as one, whose histograms are merged." }
-        p class={ "remark " (class) } { b { "The runs are " (word) } "." }
+        p class={ "remark " (class) } { b { "The runs are " (word) } "."
+            @if let Some(remedy) = &replicas.remedy { " What to do: " (remedy) "." } }
         @if invalid > 0 {
             p.remark.bad { span.sign aria-hidden="true" { "✕" } (invalid) " of them may not be believed." }
         }
@@ -55,6 +56,23 @@ pub(super) fn section(report: &Report) -> Option<Section> {
         title: "Runs beside each other",
         body,
     })
+}
+
+/// Two builds, of which this one is B.
+fn by_turns(turns: &ByTurns) -> Section {
+    let class = match (turns.faults.is_empty(), turns.change.as_str()) {
+        (false, _) | (true, "slower") => "bad",
+        (true, "faster") => "good",
+        (true, _) => "plain",
+    };
+    Section {
+        id: "turns",
+        title: "By turns with another build",
+        body: html! {
+            p.lead { "Four runs by turns, A, B, B, A, with the same arrivals. A is " b { (turns.base) } ", and the rest of the page is of B." }
+            @for line in turns.text.lines() { p class={ "remark " (class) } { (line.trim()) } }
+        },
+    }
 }
 
 fn figures(report: &Report, replicas: &Replicas) -> Vec<Figure> {

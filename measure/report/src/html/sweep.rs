@@ -45,8 +45,13 @@ pub(super) fn edges(sweep: &Sweep) -> Vec<(String, String, &Capacity)> {
             &knee.capacity,
         ));
     }
+    let knee = sweep.knee_rule.as_deref();
     for (meaning, name, capacity) in [
-        ("p99 up to 3 times the floor", "knee", sweep.knee.as_ref()),
+        (
+            knee.unwrap_or("p99 up to 3 times the floor"),
+            "knee",
+            sweep.knee.as_ref(),
+        ),
         (
             "p99 up to 10 times the floor",
             "cliff",
@@ -138,7 +143,10 @@ fn table(sweep: &Sweep, x: &XAxis) -> DataTable {
             },
             step.errors.map_or(String::new(), percent),
             step.in_flight.map_or(String::new(), |n| format!("{n:.1}")),
-            step.runs.len().to_string(),
+            match &step.agreement {
+                Some(agreement) => format!("{}, {}", step.runs.len(), agreement.told()),
+                None => step.runs.len().to_string(),
+            },
         ]
     };
     let row = |step: &Step| {

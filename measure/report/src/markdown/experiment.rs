@@ -61,10 +61,13 @@ fn sweep(report: &Report, to: &mut impl io::Write) -> io::Result<()> {
             .iter()
             .map(|(place, _)| words::sweep::measured(step, *place));
         cells.extend(more);
-        cells.push(match (step.valid, step.saturated) {
-            (false, _) => "invalid".to_owned(),
-            (true, true) => "saturated".to_owned(),
-            (true, false) => String::new(),
+        cells.push(match (step.valid, step.saturated, &step.agreement) {
+            (false, _, _) => "invalid".to_owned(),
+            (true, true, _) => "saturated".to_owned(),
+            (true, false, Some(agreement)) if agreement.remedy.is_some() => {
+                "the runs disagree".to_owned()
+            }
+            (true, false, _) => String::new(),
         });
         writeln!(to, "{}", row(&cells))?;
     }

@@ -3,7 +3,7 @@
 use super::counts::{arrivals, counts, outcomes};
 use super::{MergeError, Of, each, sum};
 use crate::Report;
-use crate::schema::{Kind, Latency, Summary, WorstWindow, finite};
+use crate::schema::{Kind, Latency, Summary, WorstStretch, WorstWindow, finite};
 use openloop_experiment::Series;
 use openloop_measurer::Population;
 use std::collections::{BTreeMap, BTreeSet};
@@ -100,6 +100,17 @@ fn summary(
     Ok(Summary::of(&Series::of_windows(
         (0..windows).map(window).collect(),
     )))
+}
+
+/// The worst ten seconds that any of several runs had.
+pub(super) fn worst_stretch(all: &[&Report]) -> Option<WorstStretch> {
+    let worst = all
+        .iter()
+        .filter_map(|report| report.worst_stretch.as_ref());
+    let is_bound = |stretch: &WorstStretch| stretch.at_least.contains("p99_ns");
+    worst
+        .max_by_key(|stretch| (is_bound(stretch), stretch.p99_ns))
+        .cloned()
 }
 
 /// The worst tenth: of shards, of their common tenths; of runs, the worst that any had.

@@ -7,10 +7,10 @@ mod latencies;
 mod objective;
 
 use crate::Report;
-use crate::schema::{self, Merged, StoredError, finite};
+use crate::schema::{self, Merged, Slow, StoredError, finite};
 use circumstances::{closed, generator, health, sessions, timeline, validity};
 use counts::{arrivals, counts, outcomes, phases};
-use latencies::{kinds, latency, metrics, worst};
+use latencies::{kinds, latency, metrics, worst, worst_stretch};
 use objective::objective;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -219,6 +219,11 @@ fn merge(reports: &[Report], of: Of) -> Result<Report, MergeError> {
         phases: phases(all)?,
         outcomes: outcomes(all.iter().map(|report| &report.outcomes))?,
         worst_window: worst(all, of, &latency)?,
+        worst_stretch: match of {
+            Of::Runs => worst_stretch(all),
+            Of::Shards => None,
+        },
+        slowest: Slow::merged(all.iter().flat_map(|report| &report.slowest)),
         latency,
         kinds,
         metrics: metrics("", &each(all, |report| Some(&report.metrics)))?,
@@ -245,6 +250,7 @@ fn merge(reports: &[Report], of: Of) -> Result<Report, MergeError> {
         problem: common(all, |report| report.problem.clone()),
         rehearsal: common(all, |report| report.rehearsal.clone()),
         replicas: None,
+        by_turns: None,
         sweep: None,
         plan: common(all, |report| report.plan.clone()),
         resilience: None,

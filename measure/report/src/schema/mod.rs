@@ -18,10 +18,12 @@ mod problem;
 mod replicas;
 mod resilience;
 mod setup;
+mod slowest;
 mod stored;
 mod summary;
 mod sweep;
 mod timeline;
+mod turns;
 mod validity;
 
 pub use aftermath::{Backlog, Health, WorstWindow};
@@ -35,13 +37,15 @@ pub use machine::{Environment, Generator};
 pub use objective::{Finding, Lint, Objective};
 pub use plan::{Plan, PlanInput, PlanItem, PlanMissing};
 pub use problem::{Evidence, Problem, Remark};
-pub use replicas::{QuantileSpread, Replica, Replicas, Variation};
+pub use replicas::{Agreement, QuantileSpread, Replica, Replicas, Variation};
 pub use resilience::{Claim, Resilience, Stage};
 pub use setup::{Closed, Limits, Merged, Sessions, Shard, ShardClock};
+pub use slowest::{Slow, WorstStretch};
 pub use stored::{Digits, Part, Parts, StoredError, Window};
 pub use summary::Summary;
 pub use sweep::{Capacity, Counted, Estimate, Knee, Step, Sweep};
 pub use timeline::{Event, Interval};
+pub use turns::ByTurns;
 pub use validity::{Check, Validity};
 
 #[cfg(test)]

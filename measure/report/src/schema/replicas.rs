@@ -1,6 +1,7 @@
 //! The same run several times.
 
 use super::{LowerBounds, finite};
+use crate::words::units::percent;
 use openloop_experiment::{
     Metric, QuantileVariation, Replicas as Repeated, Run, Stability, Variation as Varied,
 };
@@ -26,6 +27,56 @@ pub struct Replicas {
     pub quantiles: Vec<QuantileSpread>,
     /// How many sets of runs were discarded before these.
     pub discarded: u64,
+    /// What to do about runs that disagree.
+    #[serde(default)]
+    pub remedy: Option<String>,
+}
+
+/// Whether the replicas at one rate of a sweep agree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Agreement {
+    /// `stable` (C_v of at most 3 %), `shared` (at most 10 %) or `discard`.
+    pub steadiness: String,
+    /// How the achieved rate varies from run to run.
+    pub throughput: Option<Variation>,
+    /// How the mean response does.
+    pub mean: Option<Variation>,
+    /// The C_v of the mean that sampling alone explains; it is not taken off.
+    pub mean_by_sampling: Option<f64>,
+    /// How quantiles of the response do.
+    pub quantiles: Vec<QuantileSpread>,
+    /// How many sets of runs at the rate were discarded before these.
+    pub discarded: u64,
+    /// What to do about runs that disagree.
+    pub remedy: Option<String>,
+}
+
+impl Agreement {
+    pub(super) fn of(stability: &Stability, discarded: usize) -> Self {
+        Agreement {
+            steadiness: stability.steadiness().name().to_owned(),
+            throughput: stability.throughput.as_ref().map(Variation::of),
+            mean: stability.mean.as_ref().map(Variation::of),
+            mean_by_sampling: stability.mean_by_sampling.and_then(finite),
+            quantiles: stability.quantiles.iter().map(QuantileSpread::of).collect(),
+            discarded: discarded as u64,
+            remedy: stability.remedy(),
+        }
+    }
+
+    /// `stable: C_v 1.2 %`: how much the mean varies and, where that is much, how much of it chance explains.
+    pub(crate) fn told(&self) -> String {
+        let mut told = self.steadiness.clone();
+        if let Some(mean) = &self.mean {
+            told.push_str(&format!(": C_v {}", percent(mean.cv)));
+        }
+        if let (Some(chance), "discard") = (self.mean_by_sampling, self.steadiness.as_str()) {
+            told.push_str(&format!(", {} by sampling", percent(chance)));
+        }
+        told
+    }
 }
 
 /// One of several runs.
@@ -89,6 +140,7 @@ impl Replicas {
             mean_by_sampling: stability.mean_by_sampling.and_then(finite),
             quantiles: stability.quantiles.iter().map(QuantileSpread::of).collect(),
             discarded: replicas.discarded().len() as u64,
+            remedy: stability.remedy(),
         }
     }
 }

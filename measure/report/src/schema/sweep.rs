@@ -3,7 +3,7 @@
 use super::diagnosis::{Diagnosis, Fits, Utilisation};
 use super::finite;
 use super::objective::{Finding, Objective};
-use super::replicas::Replica;
+use super::replicas::{Agreement, Replica};
 use openloop_experiment::sweep::{Capacity as Known, Curve, Estimate as Measured, Point};
 use openloop_measurer::Quantile;
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,11 @@ pub struct Sweep {
     pub sought: Option<String>,
     /// The capacity within it.
     pub found: Option<Capacity>,
-    /// λ_knee: P99 at most 3 times the floor. `None` without a floor.
+    /// λ_knee: P99 at most 3 times the floor, unless another rule is named. `None` without a floor.
     pub knee: Option<Capacity>,
+    /// The rule of the knee, where it is another.
+    #[serde(default)]
+    pub knee_rule: Option<String>,
     /// The edge of the cliff: P99 at most 10 times the floor. `None` without a floor.
     pub cliff: Option<Capacity>,
     /// λ_max: the most that was served.
@@ -106,6 +109,9 @@ pub struct Step {
     pub counted_rate: Option<f64>,
     /// Its runs, those that may not be believed among them.
     pub runs: Vec<Replica>,
+    /// Whether they agree, where they are replicas.
+    #[serde(default)]
+    pub agreement: Option<Agreement>,
 }
 
 /// A statistic of a latency.
@@ -130,7 +136,8 @@ pub struct Capacity {
     pub known: String,
     /// The rate per second.
     pub rate: Option<f64>,
-    /// Of one that was found, the next rate, at which the objective was not surely kept.
+    /// Of one that was found, the lowest rate above it at which the objective was surely broken: the capacity lies
+    /// between the two.
     pub not_at: Option<f64>,
     /// In a sentence, as text.
     pub text: String,
@@ -149,6 +156,7 @@ impl Sweep {
             sought: curve.sought().map(ToString::to_string),
             found: curve.sought().map(|_| Capacity::of(&curve.found())),
             knee: has_floor.then(|| Capacity::of(&curve.knee())),
+            knee_rule: curve.knee_rule().map(ToString::to_string),
             cliff: has_floor.then(|| Capacity::of(&curve.cliff())),
             max: Capacity::of(&curve.max()),
             knees: curve
@@ -199,6 +207,9 @@ impl Step {
                 .counted()
                 .and_then(|counted| finite(point.counted(&counted.name)?)),
             runs: runs.map(Replica::of).collect(),
+            agreement: point
+                .stability()
+                .map(|stability| Agreement::of(stability, point.discarded().len())),
         }
     }
 }

@@ -66,11 +66,16 @@ impl Comparison {
             }
         }
         page.blank()?;
-        page.entry(
-            "",
-            Tone::Faint,
-            "No difference: none that these data can show. There may be one.",
-        )?;
+        let is_none = |change: &crate::compare::Change| {
+            change.verdict == crate::compare::ChangeVerdict::NoDifference
+        };
+        if self.changes.iter().any(is_none) {
+            page.entry(
+                "",
+                Tone::Faint,
+                "Where it says \"no difference\": none that these data can show. There may be one.",
+            )?;
+        }
         page.entry("", Tone::Faint, Comparison::NOTE)?;
         page.flush()
     }

@@ -3,7 +3,7 @@
 use super::page::Page;
 use super::table::Table;
 use crate::Report;
-use crate::schema::{Capacity, Diagnosis, Estimate, Level, Step, Sweep, Variation};
+use crate::schema::{Agreement, Capacity, Diagnosis, Estimate, Level, Step, Sweep, Variation};
 use crate::words::units::{Ns, length, percent, rate};
 use crate::words::verdict::tone_of;
 use crate::words::{self, Tone};
@@ -12,6 +12,7 @@ use std::io;
 /// All of it, as far as there is any.
 pub(super) fn write<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
     problem(report, page)?;
+    turns(report, page)?;
     sweep(report, page)?;
     resilience(report, page)?;
     plan(report, page)?;
@@ -49,6 +50,24 @@ fn problem<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> 
         let text = format!("{}: {}", evidence.mode, evidence.why);
         page.item(label, (word, tone), &text)?;
         label = "";
+    }
+    Ok(())
+}
+
+/// What another build did by turns with this one.
+fn turns<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+    let Some(turns) = &report.by_turns else {
+        return Ok(());
+    };
+    page.blank()?;
+    let tone = match (turns.faults.is_empty(), turns.change.as_str()) {
+        (false, _) | (true, "slower") => Tone::Bad,
+        (true, "faster") => Tone::Good,
+        (true, _) => Tone::Plain,
+    };
+    page.entry("by turns", Tone::Plain, &format!("against {}", turns.base))?;
+    for line in turns.text.lines() {
+        page.entry("", tone, line.trim())?;
     }
     Ok(())
 }
@@ -133,7 +152,10 @@ fn replicas<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()>
     };
     let figures = [
         varies("throughput", &replicas.throughput),
-        varies("mean", &replicas.mean),
+        varies("mean", &replicas.mean).map(|mean| match replicas.mean_by_sampling {
+            Some(chance) => format!("{mean} ({} by sampling)", percent(chance)),
+            None => mean,
+        }),
     ];
     let mut parts: Vec<String> = figures.into_iter().flatten().collect();
     for quantile in &replicas.quantiles {
@@ -146,6 +168,9 @@ fn replicas<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()>
     }
     let text = format!("{} runs: {}", replicas.runs.len(), parts.join(", "));
     page.item("replicas", (&replicas.steadiness, tone), &text)?;
+    if let Some(remedy) = &replicas.remedy {
+        page.entry("", Tone::Doubtful, remedy)?;
+    }
     match replicas.discarded {
         0 => Ok(()),
         n => page.entry(
@@ -174,6 +199,7 @@ fn sweep<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
         "zone",
         "errors",
         "in flight",
+        "replicas",
         "",
     ];
     let counted = sweep.counted.as_ref();
@@ -206,7 +232,11 @@ fn sweep<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
             "at_least" => Tone::Plain,
             _ => Tone::Doubtful,
         };
-        page.entry(label, tone, &capacity.text)?;
+        let text = match (&sweep.knee_rule, label) {
+            (Some(rule), "knee") => format!("{rule}: {}", capacity.text),
+            _ => capacity.text.clone(),
+        };
+        page.entry(label, tone, &text)?;
     }
     if let (Some(sought), Some(found)) = (&sweep.sought, &sweep.found) {
         page.entry(
@@ -376,6 +406,9 @@ fn row(step: &Step) -> Vec<(String, Tone)> {
         step.errors.map_or_else(String::new, percent),
         step.in_flight
             .map_or_else(String::new, |n| format!("{n:.1}")),
+        step.agreement
+            .as_ref()
+            .map_or_else(String::new, Agreement::told),
         match (step.valid, step.saturated) {
             (false, _) => "invalid".to_owned(),
             (true, true) if step.zone.is_none() => "saturated".to_owned(),

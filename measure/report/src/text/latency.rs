@@ -3,9 +3,10 @@
 use super::page::Page;
 use super::table::Table;
 use crate::Report;
-use crate::schema::Summary;
+use crate::schema::{Slow, Summary};
 use crate::words::Tone;
 use crate::words::latency::{self, BOUNDS, FIGURES, cell, has_bounds};
+use crate::words::units::{Ns, length};
 use std::io;
 
 pub(super) fn write<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
@@ -39,6 +40,55 @@ pub(super) fn write<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Re
         Some(worst) => page.entry("worst", Tone::Plain, &worst),
         None => Ok(()),
     }
+}
+
+/// The slowest arrivals, each with its stages where there is room for them.
+pub(super) fn slowest<W: io::Write>(report: &Report, page: &mut Page<W>) -> io::Result<()> {
+    let (shown, more) = latency::slowest(report);
+    if shown.is_empty() {
+        return Ok(());
+    }
+    page.blank()?;
+    let fits = |table: &Table| table.width() <= page.style().width;
+    let tables = [COLUMNS, COLUMNS - 1, COLUMNS - 2].map(|columns| arrivals(shown, columns));
+    let narrowest = arrivals(shown, 3);
+    let table = tables.into_iter().find(fits).unwrap_or(narrowest);
+    page.table(&table)?;
+    let text = match more {
+        0 => "their stages are in the HTML and the JSON report".to_owned(),
+        more => format!("{more} more, and all stages, are in the HTML and the JSON report"),
+    };
+    page.entry("", Tone::Faint, &text)
+}
+
+/// Columns of a table of arrivals.
+const COLUMNS: usize = 7;
+
+/// The first columns of a table of arrivals: those that say most come first.
+fn arrivals(shown: &[Slow], columns: usize) -> Table {
+    let head = [
+        "slowest", "request", "at", "delay", "ended", "kind", "stages",
+    ];
+    let mut table = Table::new(head.into_iter().take(columns));
+    for slow in shown {
+        let tone = match slow.outcome.as_str() {
+            "ok" => Tone::Plain,
+            _ => Tone::Bad,
+        };
+        let delay = slow.schedule_delay_ns.filter(|delay| *delay > 0);
+        let cells = [
+            Ns(slow.response_ns as f64).to_string(),
+            slow.seq.to_string(),
+            length(slow.intended_ns),
+            delay.map_or_else(String::new, |ns| Ns(ns as f64).to_string()),
+            slow.ended(),
+            slow.kind.clone().unwrap_or_default(),
+            latency::stages(slow),
+        ];
+        let cells = cells.into_iter().take(columns);
+        table.row(cells.map(|cell| (cell, tone)));
+    }
+    table.without_empty_columns()
 }
 
 /// Stages and named durations.

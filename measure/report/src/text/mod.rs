@@ -37,6 +37,7 @@ impl Report {
         latency::write(self, &mut page)?;
         kinds::write(self, &mut page)?;
         latency::stages(self, &mut page)?;
+        latency::slowest(self, &mut page)?;
         books::aftermath(self, &mut page)?;
         page.flush()
     }

@@ -3,7 +3,7 @@
 use super::units::{Ns, length};
 use super::{Said, Tone};
 use crate::Report;
-use crate::schema::{LowerBounds, Summary};
+use crate::schema::{LowerBounds, Slow, Summary};
 use openloop_measurer::Value;
 
 /// The figures that tables of latencies show: what they are called, and their fields.
@@ -81,12 +81,52 @@ pub(crate) fn naive(report: &Report) -> Option<Said> {
     })
 }
 
-/// The worst tenth of the steady phase.
+/// The worst ten seconds of the steady phase and its worst tenth, beside the whole.
 pub(crate) fn worst(report: &Report) -> Option<String> {
-    let worst = report.worst_window.as_ref()?;
-    let p99 = bounded(worst.p99_ns, &worst.at_least, "p99_ns");
-    let (from, to) = (length(worst.from_ns), length(worst.to_ns));
-    Some(format!(
-        "p99 {p99} in the worst tenth, {from} to {to} of the run"
-    ))
+    let shown = |what: &str, p99_ns, at_least, from_ns, to_ns| {
+        let p99 = bounded(p99_ns, at_least, "p99_ns");
+        let (from, to) = (length(from_ns), length(to_ns));
+        format!("{p99} in the worst {what} ({from} to {to} of the run)")
+    };
+    let stretch = report.worst_stretch.as_ref().map(|worst| {
+        let what = length(worst.to_ns.saturating_sub(worst.from_ns));
+        shown(
+            &what,
+            worst.p99_ns,
+            &worst.at_least,
+            worst.from_ns,
+            worst.to_ns,
+        )
+    });
+    let tenth = report.worst_window.as_ref().map(|worst| {
+        let what = "tenth";
+        shown(
+            what,
+            worst.p99_ns,
+            &worst.at_least,
+            worst.from_ns,
+            worst.to_ns,
+        )
+    });
+    let told: Vec<String> = stretch.into_iter().chain(tenth).collect();
+    let whole = cell(report.latency.response.as_ref()?, "p99_ns");
+    (!told.is_empty()).then(|| format!("p99 {whole} of the whole; {}", told.join(", ")))
+}
+
+/// How many of the slowest arrivals text shows.
+const SHOWN: usize = 5;
+
+/// The slowest arrivals of a text, and how many more there are elsewhere.
+pub(crate) fn slowest(report: &Report) -> (&[Slow], usize) {
+    let shown = report.slowest.len().min(SHOWN);
+    (&report.slowest[..shown], report.slowest.len() - shown)
+}
+
+/// The stages of an arrival in a line: `acquire 1.20 ms, first_byte 310 ms`.
+pub(crate) fn stages(slow: &Slow) -> String {
+    let stages = slow.stages.iter().filter(|(_, ns)| *ns > 0);
+    let stages: Vec<String> = stages
+        .map(|(name, ns)| format!("{name} {}", Ns(*ns as f64)))
+        .collect();
+    stages.join(", ")
 }

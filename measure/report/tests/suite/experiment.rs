@@ -77,7 +77,7 @@ async fn a_sweep_is_drawn_with_its_floor_its_edges_and_its_law() {
         "95 % of the p99",
         // Two edges at one rate have one name.
         ">knee, cliff 320/s<",
-        ">maximum 401.7/s<",
+        ">maximum 400.8/s<",
         // At 600/s a third was turned away: p99 is at least what it says.
         "arrow c2",
         "≥, a lower bound",
@@ -104,7 +104,7 @@ async fn a_plan_has_every_figure_with_its_formula() {
         let found = plan.items.iter().find(|item| item.quantity == quantity);
         found.map(|item| item.value)
     };
-    // 2000 / 320, and 2000 / (0.75 · 401.7).
+    // 2000 / 320, and 2000 / (0.75 · 400.8).
     assert_eq!(value("nodes_by_knee"), Some(7.0));
     assert_eq!(value("nodes_by_highest_rate"), Some(7.0));
     let html = page(&report);

@@ -285,3 +285,22 @@ proptest! {
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_slowest_of_all_are_kept_and_the_worst_stretch_of_any() {
+    let reports = [mixed().await, overloaded().await, calm().await].map(|run| Report::new(&run));
+    let merged = Report::merge(&reports).unwrap();
+    let mut all: Vec<u64> = reports
+        .iter()
+        .flat_map(|report| report.slowest.iter().map(|slow| slow.response_ns))
+        .collect();
+    assert!(all.len() > 20);
+    all.sort_unstable();
+    let kept: Vec<u64> = merged.slowest.iter().map(|slow| slow.response_ns).collect();
+    assert_eq!(kept, all.into_iter().rev().take(20).collect::<Vec<_>>());
+    let worst = |report: &Report| report.worst_stretch.as_ref().map(|worst| worst.p99_ns);
+    assert_eq!(worst(&merged), reports.iter().filter_map(worst).max());
+    // The percentiles of shards cannot be merged.
+    let shards = Report::merge_shards(&shards(&reports[0], 2)).unwrap();
+    assert_eq!((shards.worst_stretch, shards.slowest.len()), (None, 20));
+}

@@ -46,10 +46,12 @@ async fn make_swept() -> Report {
     let floor = floor().await;
     let rates = [40.0, 80.0, 160.0, 240.0, 320.0, 600.0].map(rate);
     let sweep = Sweep::rates(rates).floor(floor.clone());
-    let curve = sweep
-        .run(&base(1.0), async |plan| trial(plan))
-        .await
-        .unwrap();
+    // Long enough for the knee to be sure.
+    let long = base(1.0).lifecycle(Lifecycle {
+        steady: Duration::from_secs(300),
+        ..Lifecycle::quick()
+    });
+    let curve = sweep.run(&long, async |plan| trial(plan)).await.unwrap();
     let run = &curve.points()[4].runs()[0];
     let slo: Slo = "p50<=2S, p99<=2s, p50<=1ms".parse().unwrap();
     let objective = slo.on(&floor).unwrap();

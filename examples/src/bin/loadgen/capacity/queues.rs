@@ -16,7 +16,7 @@ pub(super) struct OneArgs {
     rate: f64,
 
     /// How long a server works on one, in the mean
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     service: Duration,
 }
 

@@ -32,7 +32,7 @@ pub(super) struct PoolArgs {
     rate: f64,
 
     /// The P99 of the service: from check-out to return, without the wait for the pool
-    #[arg(long, visible_alias = "p99", value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, visible_alias = "p99", value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     service: Duration,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct KvArgs {
     rate: f64,
 
     /// How long a sequence holds its memory in the mean, prefill and decode
-    #[arg(long, visible_alias = "response", value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, visible_alias = "response", value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     service: Duration,
 
     /// The share of the time during which there may be too little room
@@ -61,10 +61,10 @@ pub(super) struct KvArgs {
 
 /// What a sequence takes, for the memory.
 #[derive(Debug, Args)]
-struct ModelArgs {
+pub(super) struct ModelArgs {
     /// Tokens that a sequence holds at its longest, prompt and output
     #[arg(long, value_name = "N", required = false, requires_all = ["layers", "kv_heads", "head_dimension"])]
-    tokens: u64,
+    pub(super) tokens: u64,
 
     /// Layers with attention
     #[arg(long, value_name = "N", required = false, requires = "tokens")]
@@ -79,26 +79,26 @@ struct ModelArgs {
     head_dimension: u32,
 
     /// Bits of a number: 16 for bf16, 8 for fp8
-    #[arg(long, default_value_t = 16)]
+    #[arg(long, default_value_t = 16, requires = "tokens")]
     bits: u32,
 
     /// Tokens in a block
-    #[arg(long, value_name = "N", default_value_t = 16)]
-    block_tokens: u32,
+    #[arg(long, value_name = "N", default_value_t = 16, requires = "tokens")]
+    pub(super) block_tokens: u32,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct TimeoutArgs {
     /// The P90 of the response in normal operation
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     p90: Duration,
 
     /// Its P99.9, where that is known
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     p99_9: Option<Duration>,
 
     /// How long the server keeps a request in its queue
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     retention: Option<Duration>,
 }
 
@@ -213,7 +213,7 @@ impl KvArgs {
 }
 
 impl ModelArgs {
-    fn shape(&self) -> KvShape {
+    pub(super) fn shape(&self) -> KvShape {
         KvShape {
             layers: self.layers,
             kv_heads: self.kv_heads,

@@ -28,20 +28,30 @@ pub(crate) struct ExperimentArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "5m")]
     pub(crate) floor_time: Duration,
 
+    /// How many trials the floor is measured in, 3 or more [default: 5]
+    #[arg(long, value_name = "N")]
+    pub(crate) floor_trials: Option<usize>,
+
+    /// How many requests each of them has, 10 or more, as far as they fit into a minute; the P99 of the floor, and so a
+    /// multiple of it, rests on the slowest hundredth of all [default: 200, and 1000 for --sweep find]
+    #[arg(long, value_name = "N")]
+    pub(crate) floor_requests: Option<u32>,
+
     /// The round trip to the service, where it is known: it is taken off S and off what bounds are held against
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub(crate) round_trip: Option<Duration>,
 
     /// Makes so many whole runs, 3 or 5, with seeds of their own, and says whether they agree [default: 1]
     #[arg(long, value_name = "N")]
     pub(crate) replicas: Option<usize>,
 
-    /// Measures replicas that disagree again, up to so often [default: 0]
+    /// Measures replicas that disagree again, up to so often; of a sweep each rate by itself [default: 0]
     #[arg(long, value_name = "TIMES")]
     pub(crate) retest: Option<usize>,
 
-    /// Measures at these rates, each in a run of its own: 1000,2000,4000; or finds the highest that keeps --slo or,
-    /// without one, the knee (p99<=3S), from --rate on: find
+    /// Measures at these rates, each in a run of its own: 1000,2000,4000; or at shares of a known maximum:
+    /// 50%,75%,90%:of=2000; or finds the highest that surely keeps --slo or, without one, the knee, from --rate on: find.
+    /// What is not sure after --steady is measured for longer, up to --longest
     #[arg(long, value_name = "RATES|find", conflicts_with_all = ["profile", "closed"])]
     pub(crate) sweep: Option<SweepArg>,
 
@@ -53,6 +63,14 @@ pub(crate) struct ExperimentArgs {
     #[arg(long, value_name = "SHARE", requires = "sweep")]
     pub(crate) resolution: Option<f64>,
 
+    /// How long --sweep find may measure one rate in all [default: 20 times --steady]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, requires = "sweep")]
+    pub(crate) longest: Option<Duration>,
+
+    /// What the knee of a sweep is: one bound that is a multiple of the floor [default: p99<=3S]
+    #[arg(long, value_name = "BOUND", value_parser = knee_rule, requires = "sweep")]
+    pub(crate) knee_rule: Option<Slo>,
+
     /// The most requests per second that production is expected to bring: the report then has a plan of nodes, pools and
     /// timeouts for it, from the sweep
     #[arg(long, value_name = "RATE")]
@@ -62,6 +80,11 @@ pub(crate) struct ExperimentArgs {
     /// says what is turned away, what the others pay, and how long it takes to recover
     #[arg(long, value_name = "RATE", conflicts_with_all = ["sweep", "replicas", "slo", "profile", "closed"])]
     pub(crate) overload: Option<Rate>,
+
+    /// Compares this service, A, with another build of it at this address, B: four runs by turns, A, B, B, A, with the same
+    /// requests at the same instants. The report is of B, and the status 1 where its median response is slower
+    #[arg(long, value_name = "URL", conflicts_with_all = ["sweep", "replicas", "overload", "slo", "floor", "problem", "shard", "rehearse"])]
+    pub(crate) abba: Option<String>,
 
     /// The same experiment on a simulated service, in virtual time: nothing is sent. It tells how long the experiment
     /// takes, what it can resolve, and how its report reads. Of loadgen inference that is an engine that batches
@@ -106,11 +129,58 @@ impl FromStr for SweepArg {
         if text.trim() == "find" {
             return Ok(SweepArg::Find);
         }
-        let rates = text.split(',').map(str::parse::<Rate>);
-        let rates: Result<_, _> = rates.collect();
-        rates.map(SweepArg::Rates).map_err(|error| {
-            format!("{error}; --sweep takes rates, such as 1000,2000,4000, or find")
-        })
+        let rates: Result<Vec<Rate>, String> = match text.split_once(":of=") {
+            Some((shares, highest)) => shares_of(shares, highest),
+            None => {
+                let rates = text.split(',').map(str::parse::<Rate>);
+                rates
+                    .map(|rate| rate.map_err(|error| error.to_string()))
+                    .collect()
+            }
+        };
+        let rates = rates.map_err(|error| {
+            format!("{error}; --sweep takes rates, such as 1000,2000,4000, shares of a maximum, such as 50%,90%:of=2000, or find")
+        })?;
+        let mut seen = rates.clone();
+        seen.sort();
+        if let Some(twice) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(format!(
+                "{} stands twice in --sweep: a rate is repeated by --replicas",
+                twice[0]
+            ));
+        }
+        Ok(SweepArg::Rates(rates))
+    }
+}
+
+/// `50%,90%` of a rate.
+fn shares_of(shares: &str, highest: &str) -> Result<Vec<Rate>, String> {
+    let highest: Rate = highest.parse().map_err(|error| format!("{error}"))?;
+    let share = |text: &str| {
+        let percent = text
+            .trim()
+            .strip_suffix('%')
+            .and_then(|text| text.trim().parse::<f64>().ok());
+        let percent = percent.filter(|percent| percent.is_finite() && *percent > 0.0);
+        let percent =
+            percent.ok_or_else(|| format!("\"{text}\" is no share above 0, such as 50%"))?;
+        Rate::per_second(percent / 100.0 * highest.as_per_second())
+            .map_err(|error| error.to_string())
+    };
+    shares.split(',').map(share).collect()
+}
+
+/// `--knee-rule`.
+fn knee_rule(text: &str) -> Result<Slo, String> {
+    let rule: Slo = text
+        .parse()
+        .map_err(|error: openloop_experiment::SloError| error.to_string())?;
+    match rule.bounds() {
+        [bound] if bound.needs_floor() => Ok(rule),
+        _ => Err(
+            "a knee is one bound that is a multiple of the floor, such as p99<=3S or p95<=2.5S"
+                .to_owned(),
+        ),
     }
 }
 
@@ -144,6 +214,23 @@ mod tests {
             panic!("no list");
         };
         assert_eq!(rates.len(), 2);
+        let shares = "50%, 90%:of=2000".parse();
+        let rates = [1000.0, 1800.0].map(|rate| Rate::per_second(rate).unwrap());
+        assert_eq!(shares, Ok(SweepArg::Rates(rates.to_vec())));
+        for (wrong, named) in [
+            ("50%,90%", "90%"),
+            ("50,90:of=2000", "no share"),
+            ("0%:of=2000", "above 0"),
+            ("50%:of=fast", "fast"),
+            ("1000,2000,1000", "stands twice"),
+        ] {
+            let why = wrong.parse::<SweepArg>().unwrap_err();
+            assert!(why.contains(named), "{wrong}: {why}");
+        }
+        assert!(knee_rule("p95<=2.5S").is_ok());
+        for wrong in ["p99<=20ms", "p99<=3S,p50<=2S", "knee"] {
+            assert!(knee_rule(wrong).is_err(), "{wrong}");
+        }
         let why = "1000,fast".parse::<SweepArg>().unwrap_err();
         assert!(why.contains("fast") && why.contains("find"), "{why}");
     }

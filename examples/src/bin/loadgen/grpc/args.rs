@@ -61,7 +61,7 @@ pub(crate) struct GrpcArgs {
 
     /// The time that a call may take from the moment at which it is made. The server is told what is left of it, and a
     /// call that meets it is cancelled and counts as timed out [default: none]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Request")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, help_heading = "Request")]
     pub(crate) deadline: Option<Duration>,
 
     /// The .proto file that has the method; without it or --descriptor-set the server is asked, by reflection

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 /// What is asked of an HTTP service, and over which connections.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct HttpArgs {
-    /// Such as http://127.0.0.1:8080/items/{key}; {key} needs --keys. With --mix the server alone
+    /// Such as http://127.0.0.1:8080/items/{key}; {key} needs --keys. {nonce}, here, in a header or in the body, is another
+    /// number in every run of an experiment, so that no cache knows the request. With --mix the server alone
     pub(crate) url: String,
 
     /// The method [default: GET, or POST with a --body]
@@ -158,7 +159,8 @@ impl HttpArgs {
         ))
     }
 
-    fn texts(&self) -> impl Iterator<Item = &str> {
+    /// All that can have places for something: the URL, the body, the headers.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         let headers = self.header.iter().map(|(_, value)| value.as_str());
         [self.url.as_str()]
             .into_iter()

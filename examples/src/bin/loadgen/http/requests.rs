@@ -2,6 +2,7 @@
 
 use super::HttpArgs;
 use super::mix::{HttpKind, HttpMix};
+use crate::problem;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Uri};
 use openloop_http::{Http, HttpError, Request, RequestError};
@@ -21,10 +22,55 @@ pub(crate) enum Requests {
     Mixed(Box<Mixed>),
 }
 
+/// What makes the requests of one run other ones than those of every other, so that no cache knows them: `{nonce}` in the
+/// URL, a header or the body or, where it stands nowhere and the problem says that caches are busted, a parameter of the
+/// query.
+#[derive(Clone, Debug)]
+pub(crate) struct Nonce {
+    hex: String,
+    in_query: bool,
+}
+
+impl Nonce {
+    const PLACE: &str = "{nonce}";
+
+    pub(crate) fn new(arguments: &HttpArgs, nonce: u64) -> Self {
+        let is_placed = arguments.texts().any(|text| text.contains(Nonce::PLACE));
+        Nonce {
+            hex: format!("{nonce:016x}"),
+            in_query: problem::busts_caches(&arguments.load) && !is_placed,
+        }
+    }
+
+    pub(crate) fn text(&self, text: &str) -> String {
+        text.replace(Nonce::PLACE, &self.hex)
+    }
+
+    /// Behind the path or the query that there is, before a fragment.
+    pub(crate) fn url(&self, url: &str) -> String {
+        let url = self.text(url);
+        if !self.in_query {
+            return url;
+        }
+        let (whole, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
+        let sign = if whole.contains('?') { '&' } else { '?' };
+        format!("{whole}{sign}nonce={}{fragment}", self.hex)
+    }
+
+    /// The same of a request that was made without it.
+    fn put(&self, request: &mut http::Request<Bytes>) -> Result<(), http::Error> {
+        if self.in_query {
+            *request.uri_mut() = self.url(&request.uri().to_string()).parse()?;
+        }
+        Ok(())
+    }
+}
+
 /// Requests of several kinds.
 #[derive(Debug)]
 pub(crate) struct Mixed {
     mix: Arc<HttpMix>,
+    nonce: Nonce,
     seed: u64,
     /// Of each kind, in order, the request if all are the same.
     made: Vec<Option<Request>>,
@@ -51,7 +97,7 @@ pub(crate) fn render(text: &str, arguments: &HttpArgs, seq: u64) -> String {
 
 impl Requests {
     /// `client` was built from the same arguments, and so knows that method and names are good.
-    pub(crate) fn new(arguments: &HttpArgs, client: &Http) -> Self {
+    pub(crate) fn new(arguments: &HttpArgs, client: &Http, nonce: Nonce) -> Self {
         let Some(keys) = arguments.keys else {
             return Requests::Same(client.request());
         };
@@ -61,11 +107,11 @@ impl Requests {
             keys,
             seed: arguments.load.schedule.seed,
             method: client.request().method().clone(),
-            url: Template::new(&arguments.url),
+            url: Template::new(nonce.url(&arguments.url)),
             headers: headers
-                .filter_map(|(key, value)| Some((name(key)?, Template::new(value))))
+                .filter_map(|(key, value)| Some((name(key)?, Template::new(nonce.text(value)))))
                 .collect(),
-            body: Template::new(arguments.body.as_deref().unwrap_or_default()),
+            body: Template::new(nonce.text(arguments.body.as_deref().unwrap_or_default())),
         }))
     }
 
@@ -73,14 +119,28 @@ impl Requests {
     ///
     /// # Errors
     /// When a request that is made once is none.
-    pub(crate) fn mixed(mix: Arc<HttpMix>, seed: u64, client: &Http) -> Result<Self, CallError> {
+    pub(crate) fn mixed(
+        mix: Arc<HttpMix>,
+        seed: u64,
+        client: &Http,
+        nonce: Nonce,
+    ) -> Result<Self, CallError> {
         let made = |kind: &Kind<HttpKind>| match kind.payload().is_constant() {
-            true => Ok(Some(client.request_from(kind.payload().request(seed, 0)?)?)),
+            true => {
+                let mut request = kind.payload().request(seed, 0)?;
+                nonce.put(&mut request)?;
+                Ok(Some(client.request_from(request)?))
+            }
             false => Ok(None),
         };
         let made: Result<_, CallError> = mix.mix().kinds().iter().map(made).collect();
         let made = made?;
-        Ok(Requests::Mixed(Box::new(Mixed { mix, seed, made })))
+        Ok(Requests::Mixed(Box::new(Mixed {
+            mix,
+            nonce,
+            seed,
+            made,
+        })))
     }
 
     /// # Errors
@@ -103,7 +163,9 @@ impl Mixed {
         if let Some(Some(request)) = self.made.get(index) {
             return Ok(request.clone());
         }
-        Ok(client.request_from(kind.payload().request(self.seed, seq)?)?)
+        let mut request = kind.payload().request(self.seed, seq)?;
+        self.nonce.put(&mut request)?;
+        Ok(client.request_from(request)?)
     }
 }
 
