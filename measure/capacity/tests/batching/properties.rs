@@ -305,7 +305,7 @@ fn the_property_is_tried_where_room_runs_out() {
         output: 20,
         group: at % 2,
         alike: 2,
-        gives_up_after_us: (at % 5 == 0).then_some(9_000),
+        gives_up_after_us: at.is_multiple_of(5).then_some(9_000),
     };
     let all: Vec<_> = (0..40).map(one).collect();
     for layout in [
