@@ -3,6 +3,7 @@
 //! What would take the machine down with it happens in a namespace of its own: the test runs again in there, see [`alone`].
 
 use crate::*;
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// Longer than anything here takes: only a defect meets it.
@@ -210,9 +211,13 @@ fn ports_that_run_out_in_the_run_are_the_generators_fault() {
         return;
     }
     let server = server().port(80).start().unwrap();
-    // How fast two users open connections is not known before: a port for each would do.
+    // Somebody else has all ports but one, which is not known before: one for each of two users would do.
+    let others: Vec<_> = (0..19)
+        .map(|_| TcpStream::connect(("127.0.0.1", 80)).unwrap())
+        .collect();
     let flags = format!("--closed 2 --think 5ms --connect-per-request {SECOND} {BUSY} --json -");
-    let output = loadgen(&server.url("/"), &flags);
+    let output = loadgen(&server.url("/delay/20ms"), &flags);
+    drop(others);
     assert_status(&output, 3);
     let report = report(&output);
     assert_balances(&report);

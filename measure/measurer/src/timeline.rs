@@ -12,7 +12,7 @@ use std::time::Duration;
 const MAX_INTERVALS: usize = 7200;
 
 /// How many intervals keep their histogram at hand; older ones are packed to a few kilobytes each.
-const MAX_OPEN: usize = 64;
+const MAX_OPEN: usize = 8;
 
 /// One interval of the run: a second, or more in a run of hours, and less at the end of a phase. None lies in two
 /// phases.
