@@ -2,7 +2,6 @@
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
-use std::hint::black_box;
 use std::ops::Range;
 
 /// The largest value that keeps its digits: one hour.
@@ -14,28 +13,26 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 const HALF: u32 = 10;
 
 /// Octaves of buckets, the first two in one; the last holds [`LIMIT_NS`]: as many as the library has.
-const OCTAVES: usize = 33;
+const LEN: usize = 33 << HALF;
 
-const LEN: usize = OCTAVES << HALF;
+/// Buckets that get their memory together: a quarter of an octave, 2 KiB.
+const PART: usize = 256;
 
-type Octave = Box<[u64]>;
-
-/// Buckets in 4 KiB, the smallest page there is.
-const PAGE: usize = 512;
+type Part = Box<[u64; PART]>;
 
 /// Counts by bucket, laid out as HdrHistogram does.
 ///
-/// An octave has memory once a value falls on it. One block for all of them would be above what glibc takes from the
-/// kernel by itself, and once such a block is freed it takes the next ones from the heap, where each has to be cleared.
+/// A part has memory once a value falls on it. One block for all of them would be above what glibc takes from the kernel
+/// by itself, and once such a block is freed it takes the next ones from the heap, where each has to be cleared.
 ///
 /// The library does the encoding; the counting stands here, because it runs a dozen times for each arrival and the
 /// library's, which also keeps totals and extremes of its own, takes four times as many instructions.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Buckets(Box<[Option<Octave>; OCTAVES]>);
+pub(crate) struct Buckets(Box<[Option<Part>; LEN / PART]>);
 
 impl Buckets {
     pub(crate) fn new() -> Self {
-        Buckets(Box::new([const { None }; OCTAVES]))
+        Buckets(Box::new([const { None }; LEN / PART]))
     }
 
     /// Adds one value; past [`LIMIT_NS`] it may have no bucket, and then nothing is added.
@@ -55,19 +52,16 @@ impl Buckets {
 
     #[inline]
     fn get_mut(&mut self, index: usize) -> Option<&mut u64> {
-        let octave = self.0.get_mut(index >> HALF)?;
-        let octave = octave.get_or_insert_with(cleared);
-        octave.get_mut(index & ((1 << HALF) - 1))
+        let part = self.0.get_mut(index / PART)?;
+        let part = part.get_or_insert_with(cleared);
+        Some(&mut part[index % PART])
     }
 
-    /// Takes the memory that `other` has taken.
+    /// Takes memory where `other` has taken it.
     pub(crate) fn provide(&mut self, other: &Buckets) {
         for (ours, theirs) in self.0.iter_mut().zip(other.0.iter()) {
-            if ours.is_none() && theirs.is_some() {
-                // Memory that nobody has written to is not there yet.
-                let octave = ours.insert(cleared());
-                let pages = octave.iter_mut().step_by(PAGE);
-                pages.for_each(|count| *count = black_box(0));
+            if theirs.is_some() {
+                ours.get_or_insert_with(cleared);
             }
         }
     }
@@ -79,7 +73,7 @@ impl Buckets {
                 (_, None) => {}
                 (ours @ None, Some(theirs)) => *ours = Some(theirs.clone()),
                 (Some(ours), Some(theirs)) => {
-                    for (ours, theirs) in ours.iter_mut().zip(theirs) {
+                    for (ours, theirs) in ours.iter_mut().zip(theirs.iter()) {
                         *ours += theirs;
                     }
                 }
@@ -89,9 +83,9 @@ impl Buckets {
 
     /// Pairs of (highest value of a bucket, values in it), ascending, empty buckets left out.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let octaves = (0..).step_by(1 << HALF).zip(self.0.iter());
-        octaves.flat_map(|(first, octave)| {
-            let counts = (first..).zip(octave.iter().flatten());
+        let parts = (0..).step_by(PART).zip(self.0.iter());
+        parts.flat_map(|(first, part)| {
+            let counts = (first..).zip(part.iter().flat_map(|part| part.iter()));
             counts
                 .filter(|(_, count)| **count > 0)
                 .map(|(index, count)| (highest(index), *count))
@@ -132,8 +126,8 @@ impl Buckets {
 }
 
 #[cold]
-fn cleared() -> Octave {
-    vec![0; 1 << HALF].into_boxed_slice()
+fn cleared() -> Part {
+    Box::new([0; PART])
 }
 
 /// The buckets of the values from `min` to `max`.

@@ -11,8 +11,7 @@ use std::fmt;
 /// above [`LIMIT_NS`] keeps its place in the count, the sum and the exact maximum and is counted by
 /// [`over_range`](Histogram::over_range); a quantile that falls on one is [`LIMIT_NS`] as a lower bound.
 ///
-/// Empty means [`None`], never 0. The buckets take 8 KiB for each power of two that values fall between, from 2 µs on,
-/// and as much for all below. Recording takes about 10 ns.
+/// Empty means [`None`], never 0. The buckets take 2 KiB for each quarter of a power of two that values fall in. Recording takes about 10 ns.
 ///
 /// There is no way to merge or average quantiles: only histograms [`merge`](Histogram::merge).
 #[derive(Clone)]
