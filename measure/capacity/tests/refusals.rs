@@ -32,7 +32,7 @@ fn a_load_of_one_or_more_is_refused_with_the_servers_that_would_do() {
     }
     assert_refused(
         MMc::new(1000.0, 0.050, 32),
-        &["50", "32 servers", "at least 51 servers", "MMcK"],
+        &["50", "32 servers", "at least 51 servers", "M/M/c/K"],
     );
 }
 
