@@ -19,9 +19,9 @@ const ROUNDS: usize = 16;
 
 /// The one waker that a connection's parts ever see, whatever task holds the lease.
 ///
-/// A client library's two halves, the one that takes requests and the one that moves bytes, speak through channels, and each message wakes the task that waits at the other
-/// end. Where one task polls both, that wake is to itself: it returns, is queued, and is polled once more for
-/// nothing, with every request. Here such a wake only causes another round within the same poll; wakes from outside
+/// A client library's two halves, the one that takes requests and the one that moves bytes, speak through channels, and
+/// each message wakes the task that waits at the other end. Where one task polls both, that wake is to itself: it
+/// returns, is queued, and is polled once more for nothing, with every request. Here such a wake only causes another round within the same poll; wakes from outside
 /// (the socket's readiness) go on to the task. As the waker stays the same from lease to lease, nothing has to be
 /// registered anew either.
 #[derive(Debug)]
