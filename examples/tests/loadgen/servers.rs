@@ -29,7 +29,7 @@ impl Loaded {
     fn is_swept(&self) {
         let phases = "--ramp-up 0s --warm-up 0s --steady 2s --cooldown 0s";
         let flags = format!("--sweep 50,100,200,400,2000 --slo p50<=4S,errors<=1% {phases}");
-        let output = self.run("floor.trials = 3", &flags);
+        let output = self.run("floor = { trials = 3, requests = 20 }", &flags);
         let report = report(&output);
         let sweep = &report["sweep"];
         let s = report["floor"]["s_ns"].as_f64().unwrap() / 1e6;
@@ -51,8 +51,9 @@ impl Loaded {
 
     /// Three runs that are one result, and gates that are kept, broken by the load and broken by the idle server.
     fn is_gated(&self) {
+        let stated = format!("floor = {{ trials = 0, expected = \"{LEAST}ms\" }}");
         let flags = "--replicas 3 --retest 0 --slo p50<=1s,errors<=1%";
-        let output = self.run("", &format!("--rate 100 {SECOND} {flags}"));
+        let output = self.run(&stated, &format!("--rate 100 {SECOND} {flags}"));
         // Whether the runs agree depends on the machine: pass, or inconclusive.
         assert!(
             matches!(output.status.code(), Some(0 | 5)),
@@ -64,7 +65,7 @@ impl Loaded {
         assert_balances(&report);
         assert_eq!(report["replicas"]["runs"].as_array().unwrap().len(), 3);
 
-        let output = self.run("", &format!("--rate 2000 {SECOND} --slo p99<=100ms"));
+        let output = self.run(&stated, &format!("--rate 2000 {SECOND} --slo p99<=100ms"));
         assert_status(&output, 1);
         let report = crate::report(&output);
         assert_balances(&report);
@@ -72,7 +73,6 @@ impl Loaded {
 
         let half = LEAST / 2.0;
         let flags = format!("--rate 50 {SECOND} --slo p50<={half}ms");
-        let stated = format!("floor.trials = 0\nfloor.expected = \"{LEAST}ms\"");
         let output = self.run(&stated, &flags);
         assert_status(&output, 1);
         assert_eq!(crate::report(&output)["slo"]["verdict"], "infeasible");

@@ -228,7 +228,7 @@ impl Recorder {
             slot.ended_dispatched += 1;
             slot.occupancy_ns += i128::from(self.0.steady.clamp(sample.ended));
         }
-        slot.finished.push(Finished { sample, details });
+        slot.finished.push(Finished::new(sample, details));
         slot.owned_details += details;
         if slot.finished.len() >= BATCH {
             // Slot before store, always: whoever holds the store never asks for a slot.

@@ -2,7 +2,9 @@
 
 use crate::details::Detail;
 use crate::kind::slot;
-use crate::{Histogram, Kind, Outcome, Population, Sample};
+use crate::store::Finished;
+use crate::{Histogram, Kind, Outcome, Population};
+use openloop_sched::Offset;
 use std::borrow::Cow;
 
 /// The histograms of one outcome class in one window.
@@ -33,31 +35,43 @@ pub struct ClassStats {
 }
 
 impl ClassStats {
-    fn record(&mut self, sample: &Sample, has_details: bool) {
-        let ended = sample.ended.as_nanos();
-        let since = |earlier: openloop_sched::Offset| ended.saturating_sub(earlier.as_nanos());
-        let until = |later: openloop_sched::Offset, earlier: openloop_sched::Offset| {
-            later.as_nanos().saturating_sub(earlier.as_nanos())
+    /// One histogram after the other, so that each is at hand while its values come.
+    fn record(&mut self, finished: &[Finished]) {
+        let between = |earlier: Offset, later: Offset| {
+            let (earlier, later) = (earlier.as_nanos(), later.as_nanos());
+            later.saturating_sub(earlier)
         };
-        self.response.record(since(sample.intended));
-        self.since_fired.record(since(sample.fired));
-        self.lag.record(until(sample.fired, sample.intended));
-        if let Some(dispatched) = sample.dispatched {
-            let service = since(dispatched);
-            let acquire = u64::try_from(sample.acquire.as_nanos()).unwrap_or(u64::MAX);
-            self.service.record(service);
-            if has_details || sample.outcome.is_returned() {
-                self.exchange.record(service.saturating_sub(acquire));
-            }
-            self.schedule_delay
-                .record(until(dispatched, sample.intended));
-            self.admission.record(until(dispatched, sample.fired));
-        }
-        if let Some(received) = sample.received {
-            self.stamped_response.record(since(sample.intended));
-            self.until_received.record(until(received, sample.intended));
-            self.pickup.record(since(received));
-        }
+        let all = || finished.iter().map(|finished| &finished.sample);
+        self.response
+            .record_all(all().map(|s| between(s.intended, s.ended)));
+        self.since_fired
+            .record_all(all().map(|s| between(s.fired, s.ended)));
+        self.lag
+            .record_all(all().map(|s| between(s.intended, s.fired)));
+
+        let dispatched = || all().filter_map(|s| Some((s, s.dispatched?)));
+        self.service
+            .record_all(dispatched().map(|(s, at)| between(at, s.ended)));
+        self.schedule_delay
+            .record_all(dispatched().map(|(s, at)| between(s.intended, at)));
+        self.admission
+            .record_all(dispatched().map(|(s, at)| between(s.fired, at)));
+        let returned = finished
+            .iter()
+            .filter(|finished| finished.details > 0 || finished.sample.outcome.is_returned());
+        self.exchange.record_all(returned.filter_map(|finished| {
+            let service = between(finished.sample.dispatched?, finished.sample.ended);
+            let acquire = u64::try_from(finished.sample.acquire.as_nanos()).unwrap_or(u64::MAX);
+            Some(service.saturating_sub(acquire))
+        }));
+
+        let stamped = || all().filter_map(|s| Some((s, s.received?)));
+        self.stamped_response
+            .record_all(stamped().map(|(s, _)| between(s.intended, s.ended)));
+        self.until_received
+            .record_all(stamped().map(|(s, at)| between(s.intended, at)));
+        self.pickup
+            .record_all(stamped().map(|(s, at)| between(at, s.ended)));
     }
 
     fn merge(&mut self, other: &ClassStats) {
@@ -119,28 +133,32 @@ impl Section {
         }
     }
 
-    pub(crate) fn record(&mut self, sample: &Sample, details: &[Detail]) {
+    /// Takes in arrivals of one kind and one outcome, with the details of all of them.
+    pub(crate) fn record(&mut self, alike: &[Finished], details: &[Detail]) {
+        let Some(Finished { sample, .. }) = alike.first() else {
+            return;
+        };
         let own = match self.kinds.is_empty() {
             true => self,
             false => &mut self.kinds[slot(sample.kind)],
         };
-        own.record_own(sample, details);
+        entry(&mut own.classes, sample.outcome).record(alike);
+        for detail in details {
+            own.record_detail(detail, sample.outcome);
+        }
     }
 
-    fn record_own(&mut self, sample: &Sample, details: &[Detail]) {
-        entry(&mut self.classes, sample.outcome).record(sample, !details.is_empty());
-        for detail in details {
-            match *detail {
-                Detail::Duration(name, ns) => entry(&mut self.metrics, name).record(ns),
-                Detail::OfAnswer(name, ns) => {
-                    note(&mut self.of_answers, name);
-                    let histogram = entry(&mut self.metrics, name);
-                    if sample.outcome == Outcome::Ok {
-                        histogram.record(ns);
-                    }
+    fn record_detail(&mut self, detail: &Detail, outcome: Outcome) {
+        match *detail {
+            Detail::Duration(name, ns) => named(&mut self.metrics, name).record(ns),
+            Detail::OfAnswer(name, ns) => {
+                note(&mut self.of_answers, name);
+                let histogram = named(&mut self.metrics, name);
+                if outcome == Outcome::Ok {
+                    histogram.record(ns);
                 }
-                Detail::Count(name, by) => *entry(&mut self.counts, name) += by,
             }
+            Detail::Count(name, by) => *named(&mut self.counts, name) += by,
         }
     }
 
@@ -352,6 +370,17 @@ pub(crate) fn entry<K: Copy + PartialEq, V: Default>(list: &mut Vec<(K, V)>, key
     &mut list[index].1
 }
 
+/// [`entry`] by a name: nearly always it is the very text that made the entry, and comparing addresses will do.
+fn named<'a, V: Default>(list: &'a mut Vec<(&'static str, V)>, name: &'static str) -> &'a mut V {
+    let same = list
+        .iter()
+        .position(|(existing, _)| std::ptr::eq(*existing, name));
+    match same {
+        Some(index) => &mut list[index].1,
+        None => entry(list, name),
+    }
+}
+
 fn note(names: &mut Vec<&'static str>, name: &'static str) {
     if !names.contains(&name) {
         names.push(name);
@@ -361,7 +390,8 @@ fn note(names: &mut Vec<&'static str>, name: &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use openloop_sched::{Offset, Ticket};
+    use crate::Sample;
+    use openloop_sched::Ticket;
 
     fn sample(kind: Option<Kind>) -> Sample {
         let at = Offset::from_nanos;
@@ -378,7 +408,10 @@ mod tests {
             let mut now = Section::of_kinds(kinds);
             let of: Vec<_> = (0..kinds).map(|kind| Some(Kind::new(kind))).collect();
             for kind in of.iter().copied().chain([None]) {
-                now.record(&sample(kind), &[Detail::Duration("connect", 7)]);
+                now.record(
+                    &[Finished::new(sample(kind), 1)],
+                    &[Detail::Duration("connect", 7)],
+                );
             }
             let mut to_come = Section::of_kinds(kinds);
             let provided = (0..).take_while(|number| to_come.provide(&now, *number));

@@ -20,6 +20,24 @@ const INTERVAL: Duration = Duration::from_secs(1);
 pub(crate) struct Finished {
     pub(crate) sample: Sample,
     pub(crate) details: usize,
+    /// The window in which it was intended, as soon as the store has looked.
+    window: Option<usize>,
+}
+
+impl Finished {
+    pub(crate) fn new(sample: Sample, details: usize) -> Self {
+        Finished {
+            sample,
+            details,
+            window: None,
+        }
+    }
+
+    /// Whether both go into the same histograms.
+    fn is_like(&self, other: &Finished) -> bool {
+        let place = |finished: &Finished| (finished.window, finished.sample.kind);
+        place(self) == place(other) && self.sample.outcome == other.sample.outcome
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -39,22 +57,25 @@ pub(crate) struct Store {
 /// minute has taken, and no window begins with page faults.
 #[derive(Clone, Copy, Debug, Default)]
 struct Provided {
-    samples: u32,
+    samples: usize,
     window: usize,
     histogram: usize,
 }
 
 impl Provided {
     /// So many samples from one histogram to the next.
-    const EVERY: u32 = 64;
+    const EVERY: usize = 64;
 
     /// After a sample in the window number `now`.
-    fn go_on(&mut self, windows: &mut [Section], now: usize) {
-        self.samples += 1;
-        if self.samples < Self::EVERY {
-            return;
+    fn go_on(&mut self, windows: &mut [Section], now: usize, samples: usize) {
+        self.samples += samples;
+        while self.samples >= Self::EVERY {
+            self.samples -= Self::EVERY;
+            self.step(windows, now);
         }
-        self.samples = 0;
+    }
+
+    fn step(&mut self, windows: &mut [Section], now: usize) {
         let (past, to_come) = windows.split_at_mut(now + 1);
         let (Some(like), false) = (past.last(), to_come.is_empty()) else {
             return;
@@ -86,24 +107,31 @@ impl Store {
     /// Takes in what has finished; both buffers are empty afterwards and keep their capacity.
     pub(crate) fn fold(&mut self, finished: &mut Vec<Finished>, details: &mut Vec<Detail>) {
         let mut rest = details.as_slice();
-        for Finished { sample, details } in finished.iter() {
-            let (own, others) = rest.split_at(*details);
+        for finished in finished.iter_mut() {
+            let (own, others) = rest.split_at(finished.details);
             rest = others;
-            self.record(sample, own);
+            finished.window = self.count(&finished.sample, own);
+        }
+        let mut rest = details.as_slice();
+        for alike in finished.chunk_by(Finished::is_like) {
+            let (own, others) = rest.split_at(alike.iter().map(|one| one.details).sum());
+            rest = others;
+            if let Some(window) = alike[0].window {
+                self.windows[window].record(alike, own);
+                self.provided.go_on(&mut self.windows, window, alike.len());
+            }
         }
         finished.clear();
         details.clear();
     }
 
-    pub(crate) fn record(&mut self, sample: &Sample, details: &[Detail]) {
+    /// Takes it in but for its histograms, and gives the window that has them.
+    fn count(&mut self, sample: &Sample, details: &[Detail]) -> Option<usize> {
         // The recorder has taken off every label that it does not know.
         let ledger = &mut self.ledgers[slot(sample.kind)];
         let slice = ledger.course.index(sample.intended);
         ledger.record(sample, self.layout.phase_at(sample.intended), slice);
-        if let Some(slice) = slice {
-            let window = slice / (SLICES / WINDOWS);
-            self.windows[window].record(sample, details);
-            self.provided.go_on(&mut self.windows, window);
+        if slice.is_some() {
             self.slowest.record(sample, details);
         }
         if let Some(dispatched) = sample.dispatched {
@@ -111,5 +139,6 @@ impl Store {
             self.stays_ns += u128::from(stay);
         }
         self.timeline.record(sample);
+        slice.map(|slice| slice / (SLICES / WINDOWS))
     }
 }

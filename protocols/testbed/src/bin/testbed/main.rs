@@ -82,8 +82,11 @@ fn run(steps: &mut Steps, full: bool) {
     // Without a build there is nothing to test, and its own step has said so.
     let Some(built) = built else { return };
 
+    // Most of what takes long waits for a clock or a server: more at once than there are cores.
+    let threads = std::env::var("RUST_TEST_THREADS");
+    let threads = [("RUST_TEST_THREADS", threads.as_deref().unwrap_or("4"))];
     steps.run("tests", || {
-        cargo::run(&["test", "--workspace"], &[], TEST_LIMIT)
+        cargo::run(&["test", "--workspace"], &threads, TEST_LIMIT)
     });
     for example in examples::of(&built) {
         steps.run(&format!("example {}", example.name), || {
