@@ -2,6 +2,7 @@
 
 mod bound;
 mod certainty;
+mod enough;
 mod evidence;
 mod file;
 mod good;
@@ -10,6 +11,7 @@ mod judgement;
 mod lint;
 mod objective;
 mod parse;
+mod subject;
 mod verdict;
 
 pub use bound::{Bound, GOOD, Limit, Statistic};

@@ -2,8 +2,8 @@
 
 use super::Evidence;
 use super::bound::Statistic;
-use super::judge::Of;
 use super::objective::{Basis, Objective, Term};
+use super::subject::Of;
 use crate::series::Series;
 use crate::stats::{Exceedance, correlated, student, variance_of_point};
 use openloop_measurer::{Course, Histogram, Population, Quantile, SLICES, Value};
