@@ -11,7 +11,7 @@ use openloop_experiment::simulate::{Served, Simulated, Station, simulate};
 use openloop_experiment::{
     Change, Gate, Lifecycle, Metric, Plan, PlanBuilder, Replicas, Run, Sections, Steadiness,
 };
-use openloop_measurer::Quantile;
+use openloop_measurer::{Outcome, Quantile};
 use openloop_sched::{Offset, Rate, Ticket};
 use simulated::ready;
 use std::time::Duration;
@@ -156,6 +156,41 @@ fn builds_by_turns_seldom_differ_from_themselves_and_small_slow_downs_are_found(
     );
     assert!(alarms * 20 <= seeds, "{alarms} of {seeds}");
     assert!(found * 20 >= seeds * 19, "{found} of {seeds}");
+}
+
+/// Of three requests two fail, after a millisecond.
+struct Broken;
+
+impl Simulated for Broken {
+    fn begin(&mut self, _: u64) {}
+
+    fn serve(&mut self, ticket: Ticket, at: Offset) -> Served {
+        Served {
+            outcome: match ticket.seq % 3 {
+                0 => Outcome::Ok,
+                _ => Outcome::Failed("broken"),
+            },
+            ..Served::at(at.saturating_add(Duration::from_millis(1)))
+        }
+    }
+}
+
+#[test]
+fn builds_that_serve_hardly_anybody_do_not_pass_for_equal() {
+    let run = |seed| {
+        let plan = base(RATE, 10.0).seed(seed).build().unwrap();
+        simulate(&plan, Broken).unwrap()
+    };
+    let (a, b, served) = (run(1), run(2), mm1(3, 10.0));
+    let gate = Gate::default();
+    let neither = gate.judge(&a, &b).unwrap();
+    assert_eq!(neither.change, Change::NoDifference);
+    assert!(!neither.is_told() && !neither.passed(), "{neither}");
+    assert!(neither.to_string().contains("UNKNOWN"), "{neither}");
+    let worse = gate.judge(&served, &b).unwrap();
+    assert_eq!((worse.change, worse.passed()), (Change::Slower, false));
+    let better = gate.judge(&a, &served).unwrap();
+    assert_eq!((better.change, better.passed()), (Change::Faster, true));
 }
 
 #[test]

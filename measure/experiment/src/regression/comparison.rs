@@ -70,16 +70,23 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Whether the new build is not slower, by runs that may be believed.
+    /// Whether the new build is not slower, by runs that may be believed and say something of it.
     #[must_use]
     pub fn passed(&self) -> bool {
-        self.change != Change::Slower && self.faults.is_empty()
+        self.change != Change::Slower && self.is_told() && self.faults.is_empty()
+    }
+
+    /// Whether there was anything to compare: not where the quantile falls on arrivals that were not served, on both sides.
+    #[must_use]
+    pub fn is_told(&self) -> bool {
+        self.interval.is_some() || self.change != Change::NoDifference
     }
 
     /// Does nothing if the new build is not slower: for tests.
     ///
     /// # Panics
-    /// If it is slower, or the runs may not be believed, with every number behind it.
+    /// If it is slower, if neither build was served well enough to tell, or if the runs may not be believed, with every
+    /// number behind it.
     #[track_caller]
     pub fn assert(&self) {
         assert!(self.passed(), "\n{self}");
@@ -170,6 +177,7 @@ impl fmt::Display for Comparison {
             (false, _) => "INVALID",
             (_, Change::Slower) => "SLOWER",
             (_, Change::Faster) => "faster",
+            _ if !self.is_told() => "UNKNOWN",
             (_, Change::NoDifference) => "no difference that these data can show",
         };
         writeln!(f, "verdict: {verdict}")?;
