@@ -1,5 +1,7 @@
 //! What the calculators say.
 
+mod closed;
+
 use crate::*;
 
 fn answer(flags: &str) -> Value {
@@ -183,6 +185,9 @@ fn what_has_no_answer_has_status_2_and_says_why() {
     for (flags, named) in [
         ("", "mmc"),
         ("mm1", "--rate"),
+        ("closed --users 0 --demand 5ms", "the number of users is 0"),
+        ("closed --users 3 --demand 0s", "a demand is 0"),
+        ("closed --users 3", "--demand"),
         ("mm1 --rate 1000 --service 1ms", "the queue grows for ever"),
         (
             "mmc --rate 1000 --service 50ms --servers 32",

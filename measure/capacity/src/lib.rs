@@ -8,6 +8,7 @@
 //! | one vocabulary for all of them | [`Queue`] |
 //! | what a language-model server makes of it, or several behind a router | [`batching`], by simulation |
 //! | Erlang's formulas alone | [`erlang`] |
+//! | what so many users who wait for their answers can reach | [`closed`] |
 //! | requests in flight from rate and latency, and back | [`little`] |
 //! | how busy a server is, from its latency | [`utilisation`] |
 //! | nodes, pools, KV caches, timeouts, bounds | [`sizing`] |
@@ -34,6 +35,7 @@
 
 pub mod batching;
 mod check;
+pub mod closed;
 pub mod erlang;
 mod error;
 mod ggc;

@@ -1,6 +1,7 @@
 //! `loadgen capacity`: queueing models and sizing, as JSON.
 
 mod batching;
+mod closed;
 mod laws;
 mod queues;
 mod sizing;
@@ -29,6 +30,7 @@ null where no formula gives them or nanoseconds cannot count them; times in nano
   loadgen capacity mg1 --rate 200 --service 2.9ms --cv 1.97
   loadgen capacity nodes --rate 10000 --knee 1400 --highest 2000
   loadgen capacity kv --rate 50 --service 4s --tokens 4300 --layers 32 --kv-heads 8 --head-dimension 128
+  loadgen capacity closed --users 20 --think 1s --demand 5ms,20ms
   loadgen capacity little --rate 1000 --stay 50ms
   loadgen capacity utilisation --rate 300 --service 10ms --response 15ms --highest 400 --servers 4
   loadgen capacity curve --points 100:10.0ms,300:14.9ms,360:29.7ms
@@ -51,6 +53,8 @@ enum Calculator {
     Mmck(queues::BoundedArgs),
     /// Servers that share one queue, arrivals and services of any spread; an approximation of means (Allen-Cunneen)
     Ggc(queues::GeneralArgs),
+    /// What so many users who wait for their answers reach at the least and at the most: a closed loop
+    Closed(closed::ClosedArgs),
     /// Little's law: one of number inside, rate and stay from the other two
     Little(laws::LittleArgs),
     /// How busy a service is, by every way of telling, side by side with what each assumes
@@ -86,6 +90,7 @@ pub(crate) fn run(arguments: &CapacityArgs) -> Result<Status, Failure> {
         Calculator::Mmc(arguments) => print(&arguments.answer()?),
         Calculator::Mmck(arguments) => print(&arguments.answer()?),
         Calculator::Ggc(arguments) => print(&arguments.answer()?),
+        Calculator::Closed(arguments) => print(&arguments.answer()?),
         Calculator::Little(arguments) => print(&arguments.answer()?),
         Calculator::Utilisation(arguments) => print(&arguments.answer()?),
         Calculator::Bounds(arguments) => print(&arguments.answer()?),
