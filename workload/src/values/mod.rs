@@ -31,6 +31,7 @@ mod law;
 mod lognormal;
 mod parameters;
 mod pareto;
+mod scaled;
 mod sequence;
 mod source;
 mod special;

@@ -4,6 +4,7 @@ mod args;
 mod models;
 mod rehearsal;
 mod requests;
+mod stated;
 mod watch;
 
 pub(crate) use args::InferenceArgs;

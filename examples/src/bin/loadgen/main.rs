@@ -95,7 +95,7 @@ fn load(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
         #[cfg(feature = "inference")]
         Command::Inference(mut arguments) => {
             complete(&mut arguments.load, has_seed)?;
-            arguments.fill();
+            arguments.fill().map_err(Failure::Usage)?;
             arguments.convert().map_err(Failure::Usage)?;
             let replay = plan::replay(&arguments.load)?;
             let protocol = inference::InferenceLoad::new(&arguments, replay.as_ref())?;

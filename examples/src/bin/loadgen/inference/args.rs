@@ -137,6 +137,10 @@ pub(crate) struct InferenceArgs {
     #[arg(long, conflicts_with = "ca", help_heading = "Connections")]
     pub(crate) insecure: bool,
 
+    /// Whether the lengths or the prefixes of prompts are those of the problem.
+    #[arg(skip)]
+    pub(crate) is_stated: bool,
+
     #[command(flatten)]
     pub(crate) load: LoadArgs,
 }
@@ -242,21 +246,6 @@ fn header(text: &str) -> Result<(String, String), String> {
 }
 
 impl InferenceArgs {
-    /// Puts what the problem says of the requests in the place of what the flags do not say.
-    pub(crate) fn fill(&mut self) {
-        let Some(statement) = &self.load.experiment.statement else {
-            return;
-        };
-        let law =
-            |said: &Option<Values>| said.as_ref().and_then(|law| law.to_string().parse().ok());
-        if self.input_tokens.is_none() {
-            self.input_tokens = law(&statement.workload.input_tokens);
-        }
-        if self.output_tokens.is_none() {
-            self.output_tokens = law(&statement.workload.output_tokens);
-        }
-    }
-
     /// Makes rates of requests out of rates of tokens, where they are given in those; a sweep keeps its own unit.
     ///
     /// # Errors

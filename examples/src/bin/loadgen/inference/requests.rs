@@ -79,7 +79,8 @@ impl Prompting {
         };
         let source = match trace.filter(has_lengths) {
             Some(trace) => {
-                if arguments.input_tokens.is_some() || tree.is_some() {
+                let is_given = arguments.input_tokens.is_some() && !arguments.is_stated;
+                if is_given || tree.is_some() {
                     return Err(
                         "the trace has prompts of its own: leave out --input-tokens and --prefixes"
                             .to_owned(),
