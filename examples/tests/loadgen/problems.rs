@@ -273,3 +273,117 @@ fn what_is_wrong_in_a_file_is_said_in_words() {
     assert_status(&output, 2);
     assert!(stderr(&output).len() < 1000, "{}", stderr(&output).len());
 }
+
+#[test]
+fn a_peak_is_planned_with_what_the_problem_says_of_the_service() {
+    let problem = file(
+        r#"
+        [load]
+        peak = 4000
+        [sweep]
+        rates = [50, 150, 250, 500]
+        [floor]
+        trials = 3
+        [lifecycle]
+        ramp_up = "0s"
+        warm_up = "1s"
+        steady = "60s"
+        cooldown = "0s"
+        [sizing]
+        retention = "20ms"
+        [sizing.kv_cache]
+        layers = 32
+        kv_heads = 8
+        head_dimension = 128
+        sequence_tokens = 4300
+        [rehearsal]
+        servers = 4
+        service = "exponential:0.010"
+        "#,
+    );
+    let flags = format!(
+        "--problem {} --keys uniform:9 --rehearse --quiet --json -",
+        problem.path()
+    );
+    let output = loadgen(URL, &flags);
+    assert_status(&output, 0);
+    let report = report(&output);
+    let items = report["plan"]["items"].as_array().unwrap();
+    let of = |quantity: &str| {
+        let item = items.iter().find(|item| item["quantity"] == quantity);
+        item.unwrap_or_else(|| panic!("no {quantity}: {items:?}"))
+    };
+    assert_eq!(of("timeout")["value"], 0.020);
+    assert_eq!(of("timeout")["formula"], "T");
+    assert_eq!(
+        of("kv_blocks")["value"].as_f64().unwrap(),
+        269.0 * of("room")["value"].as_f64().unwrap()
+    );
+    assert!(of("nodes")["value"].as_f64().unwrap() >= 14.0);
+}
+
+/// Prompts as long as stated, of which as much is shared as stated; what is told before the rehearsal.
+#[cfg(feature = "inference")]
+#[test]
+fn prompts_share_what_the_problem_says_that_they_share() {
+    let told = |workload: &str, flags: &str| {
+        let problem = file(&format!(
+            "[workload]\noutput_tokens = 'fixed:2'\n{workload}\n[load]\nrate = 5\n[floor]\ntrials = 0\n{QUICK}"
+        ));
+        let output = run(&format!(
+            "inference http://127.0.0.1:9 --model m --problem {} --rehearse {flags}",
+            problem.path()
+        ));
+        assert_status(&output, 0);
+        let said = stderr(&output);
+        let number = |after: &str| -> f64 {
+            let rest = said.split(after).nth(1);
+            let rest = rest.unwrap_or_else(|| panic!("no {after}: {said}"));
+            rest.split(' ').next().unwrap().parse().unwrap()
+        };
+        let share = number("would know ");
+        (number("prompts of "), share, said)
+    };
+    const LENGTHS: &str = "input_tokens = 'lognormal:mean=800,cv=1,min=1,max=8192'";
+    let (whole, none, _) = told(LENGTHS, "");
+    assert_eq!(none, 0.0);
+    let (length, share, said) = told(&format!("{LENGTHS}\nprefix_reuse = 0.4"), "");
+    assert!((length / whole - 1.0).abs() < 0.02, "{length} for {whole}");
+    assert!((share - 40.0).abs() < 1.0, "{said}");
+    assert!(!said.contains("the problem states"), "{said}");
+    // What flags say stands.
+    let flags = "--prefixes 4:160:1";
+    let (_, share, said) = told(&format!("{LENGTHS}\nprefix_reuse = 0.4"), flags);
+    assert!(
+        share < 20.0 && said.contains("the problem states that 40 %"),
+        "{said}"
+    );
+    let (length, share, _) = told("prefix_reuse = 0.5", "--input-tokens fixed:160");
+    assert_eq!((length, share), (320.0, 50.0));
+}
+
+#[cfg(feature = "inference")]
+#[test]
+fn the_lengths_of_a_trace_stand_before_those_of_a_problem() {
+    let trace = file("offset,input_tokens,output_tokens\n0,100,2\n1,200,2\n2,300,2\n");
+    let problem =
+        file("[workload]\ninput_tokens = 'fixed:50'\nprefix_reuse = 0.9\n[floor]\ntrials = 0");
+    let flags = format!(
+        "inference http://127.0.0.1:9 --model m --arrivals trace:{} --problem {} --rehearse",
+        trace.path(),
+        problem.path()
+    );
+    let output = run(&flags);
+    assert_status(&output, 0);
+    assert!(
+        stderr(&output).contains("the 3 prompts of the trace"),
+        "{}",
+        stderr(&output)
+    );
+    // What a flag asks for is no matter of a trace.
+    let output = run(&format!("{flags} --input-tokens fixed:9"));
+    assert_status(&output, 2);
+}
+
+#[cfg(feature = "inference")]
+const QUICK: &str = "[lifecycle]\nramp_up = '0s'\nwarm_up = '0s'\nsteady = '20s'\ncooldown = '0s'";

@@ -283,3 +283,30 @@ fn a_response_below_its_floor_by_chance_is_no_load_at_all() {
     let plan = Plan::new(&figures).unwrap();
     assert_eq!(plan.value(Quantity::UtilisationByStretch), Some(0.0));
 }
+
+#[test]
+fn the_round_trip_is_no_part_of_the_stretch() {
+    // An idle service of 2 ms, 10 ms away.
+    let figures = Figures {
+        floor: Some(0.002),
+        round_trip: Some(0.010),
+        mean_response: Some(0.012),
+        ..Figures::at_peak(1.0)
+    };
+    let plan = Plan::new(&figures).unwrap();
+    let idle = plan.value(Quantity::UtilisationByStretch).unwrap();
+    assert!(idle.abs() < 1e-12, "{plan}");
+    assert!(
+        plan.to_string()
+            .contains("1 − S/(W − RTT): S = 2 ms, W = 12 ms, RTT = 10 ms"),
+        "{plan}"
+    );
+    // Twice as long at the service itself.
+    let busy = Figures {
+        mean_response: Some(0.014),
+        ..figures
+    };
+    let busy = Plan::new(&busy).unwrap();
+    let busy = busy.value(Quantity::UtilisationByStretch).unwrap();
+    assert!((busy - 0.5).abs() < 1e-12, "{busy}");
+}

@@ -32,6 +32,11 @@ pub(crate) async fn run<P: Protocol>(
             bound.good.as_deref().unwrap_or_default()
         )));
     }
+    // Those that a rehearsal leaves out as well: a name that is wrong is no bound.
+    if let Some(slo) = &load.verdict.slo {
+        slo.check_stages(protocol.stages())
+            .map_err(Failure::usage)?;
+    }
     if load.output.is_preview() {
         let plan = builder.build().map_err(Failure::usage)?;
         return preview::show(&plan, &load.output, &protocol);
@@ -122,6 +127,7 @@ async fn by_turns<P: Protocol>(
     Ok(match (comparison.faults.is_empty(), comparison.change) {
         (false, _) => Status::Invalid,
         (true, Change::Slower) => Status::Missed,
+        (true, _) if !comparison.is_told() => Status::Inconclusive,
         (true, _) => Status::Pass,
     })
 }
@@ -180,13 +186,13 @@ async fn against<P: Protocol>(
 
 /// What will be loaded, and what is questionable in the problem.
 fn introduce<P: Protocol>(protocol: &P, against: &Against, load: &LoadArgs) {
-    match against.simulated() {
-        Some(service) => output::complain(format_args!(
-            "REHEARSAL: nothing is sent; {} is played by a simulated service: {service}",
+    if let Some(service) = against.simulated() {
+        output::complain(format_args!(
+            "REHEARSAL: nothing is sent; {} is played by a simulated service: {service}; what would be sent:",
             protocol.target()
-        )),
-        None => output::complain(format_args!("{}", protocol.describe())),
+        ));
     }
+    output::complain(format_args!("{}", protocol.describe()));
     let statement = load.experiment.statement.iter();
     for remark in statement.flat_map(ProblemStatement::remarks) {
         let (about, standing) = (remark.about, remark.standing.name());
@@ -246,7 +252,12 @@ fn planned(report: Report, curve: Option<&Curve>, load: &LoadArgs) -> Report {
         }
         return report;
     };
-    match curve.plan(peak) {
+    let figures = curve.figures(peak);
+    let figures = match statement {
+        Some(statement) => statement.sizing.fill(figures),
+        None => figures,
+    };
+    match curve.plan_for(&figures) {
         Ok(plan) => report.with_plan(&plan, peak.as_per_second()),
         Err(error) => {
             output::complain(format_args!("there is no plan for the peak: {error}"));

@@ -27,8 +27,10 @@ pub struct Figures {
     pub knee: Option<f64>,
     /// λ_max, the highest rate that one node serves.
     pub highest_rate: Option<f64>,
-    /// S, the mean response of one node at next to no load.
+    /// S, the mean response of one node at next to no load, without the round trip.
     pub floor: Option<f64>,
+    /// What of every response is the round trip to the node, where that is known.
+    pub round_trip: Option<f64>,
     /// W, the mean response under the load of the peak: how long a request holds what it needs.
     pub mean_response: Option<f64>,
     /// P90 of the service, dispatch to completion, as a client sees it.
@@ -52,6 +54,7 @@ impl Figures {
             knee: None,
             highest_rate: None,
             floor: None,
+            round_trip: None,
             mean_response: None,
             service_p90: None,
             service_p99: None,

@@ -135,13 +135,22 @@ impl Plan {
             return Ok(());
         };
         check::positive("the service floor", floor)?;
+        let trip = check::not_negative("the round trip", figures.round_trip.unwrap_or(0.0))?;
         // Both are measured, and may differ by chance where nothing waits.
-        let share = utilisation::from_response(response.max(floor), floor)?;
+        let share = utilisation::from_response((response - trip).max(floor), floor)?;
+        let mut inputs = vec![time("S", floor), time("W", response)];
+        let formula = match trip > 0.0 {
+            true => {
+                inputs.push(time("RTT", trip));
+                "1 − S/(W − RTT)"
+            }
+            false => "1 − S/W",
+        };
         self.add(
             Quantity::UtilisationByStretch,
             share,
-            "1 − S/W",
-            &[time("S", floor), time("W", response)],
+            formula,
+            &inputs,
             "of one exponential server; a pool looks idle through this glass",
         );
         Ok(())

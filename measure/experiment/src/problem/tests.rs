@@ -108,6 +108,7 @@ fn what_is_wrong_is_named_with_its_line() {
             "[sweep]\nfind = true\n[resilience]\nabove = 9",
             &["resilience", "sweep"],
         ),
+        ("[sweep]\nresolution = 0.1", &["sweep.rates or sweep.find"]),
         ("[replicas]\nruns = 2", &["replicas.runs = 2", "odd"]),
         ("[workload]\nread_share = 2", &["workload.read_share = 2"]),
         ("[resilience]\npart = '1s'", &["resilience.above"]),
@@ -285,6 +286,8 @@ fn the_schema_refuses_the_numbers_that_the_parser_refuses() {
                 let with = match (part.as_str(), field.as_str()) {
                     ("resilience", "above") => "",
                     ("resilience", _) => "\"above\": 9, ",
+                    ("sweep", "rates" | "find") => "",
+                    ("sweep", _) => "\"find\": true, ",
                     _ => "",
                 };
                 let json = format!("{{\"{part}\": {{{with}\"{field}\": {value}}}}}");

@@ -23,7 +23,7 @@ pub struct WorkloadStatement {
     pub read_share: Option<f64>,
     /// What the caches of the service hold when the measurement begins.
     pub cache: Option<Cache>,
-    /// Tokens of a prompt.
+    /// Tokens of a prompt, what it shares with others included.
     #[cfg_attr(test, schemars(with = "Option<LawSchema>"))]
     pub input_tokens: Option<Values>,
     /// Tokens of an answer.
