@@ -212,7 +212,7 @@ fn what_has_no_answer_has_status_2_and_says_why() {
             "mg1 --rate 5 --service 1ms --cv -1",
             "variation of the services is -1",
         ),
-        ("nodes --rate 100", "--knee"),
+        ("nodes --rate 100", "<--knee <RATE>|--highest <RATE>>"),
         ("nodes --rate 100 --knee 3 --highest 2", "one sweep"),
         ("pool --rate 0 --service 1ms", "the peak rate is 0"),
         (

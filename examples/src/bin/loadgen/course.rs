@@ -126,7 +126,7 @@ impl Steps {
         let replicas = experiment.replicas.filter(|runs| *runs != 1);
         let replication = replication(replicas, load)?;
         let sweep = sweep(replicas, load)?;
-        check(base, load, trials.protocol().stages())?;
+        check(base, load)?;
         self.floor = floor(trials, base, target, load).await?;
         if let (Some(slo), Some(floor)) = (slo, &self.floor) {
             self.lints = slo.on(floor).map_err(Failure::usage)?.lint();
@@ -334,19 +334,19 @@ async fn replicate<P: Protocol>(
 }
 
 /// What makes no sense together, and is no matter of one plan: before anything is sent.
-fn check(base: &PlanBuilder, load: &LoadArgs, stages: &[&str]) -> Result<(), Failure> {
+fn check(base: &PlanBuilder, load: &LoadArgs) -> Result<(), Failure> {
     let experiment = &load.experiment;
     let refuse = |why: &str| Err(Failure::usage(why));
     let slo = load.verdict.slo.as_ref();
     if let Some(slo) = slo {
         let plan = base.clone().build().map_err(Failure::usage)?;
         slo.check(&plan).map_err(Failure::usage)?;
-        slo.check_stages(stages).map_err(Failure::usage)?;
     }
     let stated = experiment.statement.as_ref().map(|stated| &stated.floor);
     let is_unknown =
         stated.is_some_and(|floor| floor.trials == Some(0) && floor.expected.is_none());
-    if experiment.floor_time.is_zero() && slo.is_some_and(Slo::needs_floor) {
+    let is_stated = stated.is_some_and(|floor| floor.trials == Some(0));
+    if experiment.floor_time.is_zero() && !is_stated && slo.is_some_and(Slo::needs_floor) {
         return refuse(
             "the objective is in multiples of S, and --floor-time 0s leaves no time to measure it: give it more",
         );
@@ -370,7 +370,6 @@ fn check(base: &PlanBuilder, load: &LoadArgs, stages: &[&str]) -> Result<(), Fai
     }
     let measures_floor =
         experiment.floor || experiment.sweep.is_some() || slo.is_some_and(Slo::needs_floor);
-    let is_stated = stated.is_some_and(|floor| floor.trials == Some(0));
     let sizes_floor = experiment.floor_trials.is_some() || experiment.floor_requests.is_some();
     if sizes_floor && (!measures_floor || is_stated) {
         return refuse(

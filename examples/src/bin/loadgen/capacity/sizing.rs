@@ -2,7 +2,7 @@
 
 use super::{nanoseconds, per_second, seconds};
 use crate::exit::Failure;
-use clap::Args;
+use clap::{ArgGroup, Args};
 use openloop_capacity::plan::{Figures, Item, Quantity};
 use openloop_capacity::sizing::{ClientTimeout, Concurrency, KvCache, KvShape};
 use openloop_capacity::{CapacityError, Plan};
@@ -10,14 +10,16 @@ use openloop_sched::parse_duration;
 use serde::Serialize;
 use std::time::Duration;
 
+/// The peak, and one of the others at least.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("of_one").args(["knee", "highest"]).required(true).multiple(true)))]
 pub(super) struct NodesArgs {
     /// Arrivals per second at the peak, of the whole service
     #[arg(long, visible_alias = "peak", value_parser = per_second, allow_hyphen_values = true)]
     rate: f64,
 
     /// The rate at which the tail of one node departs from its floor
-    #[arg(long, value_name = "RATE", value_parser = per_second, allow_hyphen_values = true, required_unless_present = "highest")]
+    #[arg(long, value_name = "RATE", value_parser = per_second, allow_hyphen_values = true)]
     knee: Option<f64>,
 
     /// The highest rate that one node serves

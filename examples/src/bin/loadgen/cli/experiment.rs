@@ -29,7 +29,7 @@ pub(crate) struct ExperimentArgs {
     pub(crate) floor_time: Duration,
 
     /// How many trials the floor is measured in, 3 or more [default: 5]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) floor_trials: Option<usize>,
 
     /// How many requests each of them has, 10 or more, as far as they fit into a minute; the P99 of the floor, and so a
@@ -42,7 +42,7 @@ pub(crate) struct ExperimentArgs {
     pub(crate) round_trip: Option<Duration>,
 
     /// Makes so many whole runs, 3 or 5, with seeds of their own, and says whether they agree [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) replicas: Option<usize>,
 
     /// Measures replicas that disagree again, up to so often; of a sweep each rate by itself [default: 0]
@@ -52,15 +52,25 @@ pub(crate) struct ExperimentArgs {
     /// Measures at these rates, each in a run of its own: 1000,2000,4000; or at shares of a known maximum:
     /// 50%,75%,90%:of=2000; or finds the highest that surely keeps --slo or, without one, the knee, from --rate on: find.
     /// What is not sure after --steady is measured for longer, up to --longest
-    #[arg(long, value_name = "RATES|find", conflicts_with_all = ["profile", "closed"])]
+    #[arg(long, value_name = "RATES|find", allow_hyphen_values = true, conflicts_with_all = ["profile", "closed"])]
     pub(crate) sweep: Option<SweepArg>,
 
     /// The highest rate that --sweep find tries [default: 1000 times the first]
-    #[arg(long, value_name = "RATE", requires = "sweep")]
+    #[arg(
+        long,
+        value_name = "RATE",
+        allow_hyphen_values = true,
+        requires = "sweep"
+    )]
     pub(crate) up_to: Option<Rate>,
 
     /// How far below the truth the answer of --sweep find may be, as a share of it [default: 0.05]
-    #[arg(long, value_name = "SHARE", requires = "sweep")]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        allow_hyphen_values = true,
+        requires = "sweep"
+    )]
     pub(crate) resolution: Option<f64>,
 
     /// How long --sweep find may measure one rate in all [default: 20 times --steady]
@@ -73,7 +83,7 @@ pub(crate) struct ExperimentArgs {
 
     /// The most requests per second that production is expected to bring: the report then has a plan of nodes, pools and
     /// timeouts for it, from the sweep
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = above_zero)]
     pub(crate) peak: Option<Rate>,
 
     /// Past what the service can serve, and back: three tenths of --steady at --rate, three at this rate, four at --rate;
@@ -153,9 +163,18 @@ impl FromStr for SweepArg {
     }
 }
 
+/// A rate that brings something.
+fn above_zero(text: &str) -> Result<Rate, String> {
+    let rate: Rate = text.parse().map_err(|error| format!("{error}"))?;
+    match rate.as_per_second() > 0.0 {
+        true => Ok(rate),
+        false => Err(format!("a rate of {rate} brings nothing: give one above 0")),
+    }
+}
+
 /// `50%,90%` of a rate.
 fn shares_of(shares: &str, highest: &str) -> Result<Vec<Rate>, String> {
-    let highest: Rate = highest.parse().map_err(|error| format!("{error}"))?;
+    let highest = above_zero(highest)?;
     let share = |text: &str| {
         let percent = text
             .trim()
@@ -188,7 +207,15 @@ fn knee_rule(text: &str) -> Result<Slo, String> {
 pub(crate) fn slo(text: &str) -> Result<Slo, String> {
     let path = Path::new(text);
     // A bound has a comparison, which no name of a file needs.
-    if text.contains("<=") || text.contains(">=") || !path.is_file() {
+    let is_bound = text.contains("<=") || text.contains(">=");
+    let is_of_file = matches!(
+        path.extension().and_then(|extension| extension.to_str()),
+        Some("toml" | "json")
+    );
+    if !is_bound && is_of_file && !path.is_file() {
+        return Err(format!("there is no file {text}"));
+    }
+    if is_bound || !path.is_file() {
         return text
             .parse()
             .map_err(|error: openloop_experiment::SloError| error.to_string());
@@ -222,6 +249,7 @@ mod tests {
             ("50,90:of=2000", "no share"),
             ("0%:of=2000", "above 0"),
             ("50%:of=fast", "fast"),
+            ("50%,90%:of=0", "brings nothing"),
             ("1000,2000,1000", "stands twice"),
         ] {
             let why = wrong.parse::<SweepArg>().unwrap_err();
@@ -239,6 +267,11 @@ mod tests {
     fn an_objective_is_bounds_or_a_file_of_them() {
         assert_eq!(slo("p99<=4S").unwrap().to_string(), "p99 <= 4S");
         assert!(slo("p99").unwrap_err().contains("p99"));
+        assert!(
+            slo("no/such.toml")
+                .unwrap_err()
+                .contains("no file no/such.toml")
+        );
         let file = std::env::temp_dir().join(format!("openloop-slo-{}.toml", std::process::id()));
         std::fs::write(&file, Slo::TEMPLATE).unwrap();
         let read = slo(file.to_str().unwrap());
