@@ -181,3 +181,21 @@ fn two_builds_by_turns() {
     );
     assert_status(&away, 4);
 }
+
+/// Of builds that fail every request nothing can be compared, and neither passes.
+#[test]
+fn two_builds_that_serve_nobody_are_not_alike() {
+    let (old, new) = (server().start().unwrap(), server().start().unwrap());
+    let flags = format!(
+        "--rate 100 {SECOND} {BUSY} --abba {} --json -",
+        new.url("/status/500")
+    );
+    let output = loadgen(&old.url("/status/500"), &flags);
+    assert_status(&output, 5);
+    let turns = &report(&output)["by_turns"];
+    assert_eq!(turns["interval"], Value::Null, "{turns}");
+    assert!(
+        turns["text"].as_str().unwrap().contains("UNKNOWN"),
+        "{turns}"
+    );
+}
