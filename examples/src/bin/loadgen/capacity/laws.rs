@@ -221,9 +221,13 @@ pub(super) struct PlanArgs {
     #[arg(long, visible_alias = "max", value_name = "RATE", value_parser = per_second, allow_hyphen_values = true)]
     highest: Option<f64>,
 
-    /// S, the mean response of the idle service
+    /// S, the mean response of the idle service, without the round trip
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     floor: Option<Duration>,
+
+    /// What of every response is the round trip to the service
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
+    round_trip: Option<Duration>,
 
     /// The mean response under the load of the peak
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
@@ -282,6 +286,7 @@ impl PlanArgs {
             knee: self.knee,
             highest_rate: self.highest,
             floor: self.floor.map(seconds),
+            round_trip: self.round_trip.map(seconds),
             mean_response: self.response.map(seconds),
             service_p90: self.p90.map(seconds),
             service_p99: self.p99.map(seconds),
