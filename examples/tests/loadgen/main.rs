@@ -14,8 +14,6 @@ mod faults;
 mod grpc;
 #[cfg(feature = "inference")]
 mod inference;
-#[cfg(all(feature = "inference", unix))]
-mod inference_live;
 mod interrupt;
 mod mixes;
 #[cfg(feature = "postgres")]

@@ -1,6 +1,6 @@
 //! `loadgen inference` against real servers of a small model: dasllama always, llama.cpp's with `OPENLOOP_FULL=1`.
 
-use crate::*;
+use super::*;
 use openloop_testbed::LanguageModel;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
