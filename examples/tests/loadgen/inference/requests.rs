@@ -2,6 +2,9 @@
 
 use super::*;
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
 
 #[test]
 fn conversations_and_traces_are_sent_as_they_are() {
@@ -141,4 +144,108 @@ fn a_model_that_the_server_does_not_list_is_told_with_those_that_it_has() {
         assert!(!said.contains("does not list"), "{said}");
     }
     assert_eq!(server.log().len(), 5 + (5 + 10) + 5 + 5);
+}
+
+/// llama-server shows its metrics to nobody without the key.
+#[test]
+fn the_key_goes_wherever_the_server_is_asked_and_to_no_other() {
+    let key = Scratch::new();
+    std::fs::write(key.path(), "secret\n").unwrap();
+    let (server, other) = (Guarded::start(), Guarded::start());
+    let ask = |more: &str| {
+        let flags = format!("--rate 5 {SHORT} {SECOND} {BUSY} --no-stream --json - {more}");
+        let output = Command::new(env!("CARGO_BIN_EXE_loadgen"))
+            .args([
+                "inference",
+                &server.url,
+                "--model",
+                "m",
+                "--api-key-file",
+                key.path(),
+            ])
+            .args(flags.split_whitespace())
+            .output()
+            .unwrap();
+        report(&output)
+    };
+    let told = ask("");
+    assert_eq!(told["arrivals"]["ok"], 5);
+    assert_eq!(told["observations"]["running_mean"], 3.0);
+    let told = ask(&format!("--metrics-url {}/metrics", other.url));
+    assert_eq!(told["arrivals"]["ok"], 5);
+    assert!(told["observations"]["running_mean"].is_null());
+    let seen = server.seen();
+    assert!(seen.iter().all(|(_, has_key)| *has_key), "{seen:?}");
+    assert!(seen.iter().any(|(path, _)| path == "/metrics"), "{seen:?}");
+    let seen = other.seen();
+    assert!(
+        !seen.is_empty() && seen.iter().all(|(_, has_key)| !has_key),
+        "{seen:?}"
+    );
+}
+
+/// A server that answers those who have the key, and notes who asked.
+struct Guarded {
+    url: String,
+    seen: Arc<Mutex<Vec<(String, bool)>>>,
+}
+
+impl Guarded {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let seen = Arc::default();
+        let notes = Arc::clone(&seen);
+        // It ends with this process.
+        std::thread::spawn(move || {
+            for socket in listener.incoming().flatten() {
+                let notes = Arc::clone(&notes);
+                std::thread::spawn(move || serve(socket, &notes));
+            }
+        });
+        Guarded { url, seen }
+    }
+
+    fn seen(&self) -> Vec<(String, bool)> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+/// One request, if one comes.
+fn serve(socket: TcpStream, notes: &Mutex<Vec<(String, bool)>>) -> Option<()> {
+    let mut reader = BufReader::new(&socket);
+    let (mut path, mut has_key, mut length) = (None, false, 0);
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        let line = line.trim_end().to_ascii_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        path = path.or_else(|| line.split(' ').nth(1).map(str::to_owned));
+        has_key |= line == "authorization: bearer secret";
+        if let Some(value) = line.strip_prefix("content-length: ") {
+            length = value.parse().ok()?;
+        }
+    }
+    let path = path?;
+    reader.read_exact(&mut vec![0; length]).ok()?;
+    let (status, body) = match (has_key, path.as_str()) {
+        (false, _) => ("401 Unauthorized", "{}"),
+        (true, "/metrics") => ("200 OK", "llamacpp:requests_processing 3\n"),
+        (true, "/v1/models") => ("200 OK", r#"{"data":[{"id":"m"}]}"#),
+        (true, _) => (
+            "200 OK",
+            r#"{"choices":[{"message":{"content":"a"},"finish_reason":"length"}],"usage":{"completion_tokens":5}}"#,
+        ),
+    };
+    notes.lock().unwrap().push((path, has_key));
+    let length = body.len();
+    write!(
+        &socket,
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    )
+    .ok()
 }

@@ -4,6 +4,7 @@ use crate::cli::LoadArgs;
 use crate::connections::ConnectionsArg;
 use clap::Args;
 use openloop_experiment::{Bound, Slo, Statistic};
+use openloop_http::Builder;
 use openloop_inference::{Api, Goodput, MetricNames, Tls};
 use openloop_sched::Rate;
 use openloop_workload::Values;
@@ -347,6 +348,17 @@ impl InferenceArgs {
         std::fs::read_to_string(file)
             .map(|key| Some(key.trim().to_owned()))
             .map_err(|error| format!("{} cannot be read: {error}", file.display()))
+    }
+
+    /// With the headers and the key of the requests, for what else the server is asked.
+    pub(super) fn as_who_asks(&self, mut http: Builder) -> Builder {
+        for (name, value) in &self.header {
+            http = http.header(name, value);
+        }
+        if let Some(key) = self.api_key().ok().flatten() {
+            http = http.header("authorization", format!("Bearer {key}"));
+        }
+        http
     }
 
     /// The certificates to trust; `None` for those of this machine.

@@ -22,13 +22,7 @@ struct Model {
 pub(super) async fn instead(arguments: &InferenceArgs, tls: Option<Tls>) -> Option<Vec<String>> {
     let base = arguments.url.trim_end_matches('/');
     let url = format!("{}/v1/models", base.strip_suffix("/v1").unwrap_or(base));
-    let mut http = Http::builder(&url).connections(Connections::pool(1));
-    for (name, value) in &arguments.header {
-        http = http.header(name, value);
-    }
-    if let Some(key) = arguments.api_key().ok().flatten() {
-        http = http.header("authorization", format!("Bearer {key}"));
-    }
+    let mut http = arguments.as_who_asks(Http::builder(&url).connections(Connections::pool(1)));
     if let Some(tls) = tls {
         http = http.tls(tls);
     }

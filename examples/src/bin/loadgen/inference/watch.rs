@@ -52,6 +52,7 @@ impl Watch {
         run: &Monitor,
     ) -> Vec<Said> {
         self.seen().clear();
+        let own = arguments.metrics_url.is_none();
         let url = arguments.metrics_url.clone().unwrap_or_else(|| {
             let base = arguments.url.trim_end_matches('/');
             format!("{}/metrics", base.strip_suffix("/v1").unwrap_or(base))
@@ -60,6 +61,10 @@ impl Watch {
             return Vec::new();
         }
         let mut http = Http::builder(&url).connections(Connections::pool(1));
+        if own {
+            // llama-server tells nobody else; another server is not to see the key.
+            http = arguments.as_who_asks(http);
+        }
         if let Some(tls) = tls.filter(|_| url.starts_with("https")) {
             http = http.tls(tls);
         }
