@@ -113,17 +113,29 @@ fn at(run: &Run, name: &str, q: Quantile) -> String {
     })
 }
 
-/// The picture's size, and its margins.
-const WIDTH: f64 = 880.0;
-const HEIGHT: f64 = 480.0;
-const LEFT: f64 = 80.0;
+/// The picture's size, and its margins: its letters can be read on a telephone as well.
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 440.0;
+const LEFT: f64 = 72.0;
 const RIGHT: f64 = 20.0;
-const TOP: f64 = 60.0;
-const BELOW: f64 = 60.0;
+const TOP: f64 = 76.0;
+const BELOW: f64 = 40.0;
+
+/// By day and by night.
+const STYLE: &str = "<style>
+svg { max-width: 960px; color-scheme: light dark; background: var(--page); --page: #fff; --text: #222; --faint: #555; --grid: #ddd; --first: #2a78d6; --second: #d03b3b; }
+@media (prefers-color-scheme: dark) {
+svg { --page: #1b1d21; --text: #e6e6e6; --faint: #b0b0b0; --grid: #3a3d42; --first: #6cabf5; --second: #f28b82; }
+}
+rect { fill: var(--page); } text { fill: var(--text); } .faint { fill: var(--faint); }
+line { stroke: var(--grid); } line.faint { stroke: var(--faint); stroke-dasharray: 6 4; }
+polyline { fill: none; stroke-width: 2.5; }
+text.first { fill: var(--first); } text.second { fill: var(--second); }
+polyline.first { stroke: var(--first); } polyline.second { stroke: var(--second); }
+</style>";
 
 /// Of a hundred first tokens how many wait longer: the percentiles of both runs, on an axis on which the tail has room.
 fn picture(runs: &[(&str, &Run)]) -> String {
-    let colours = ["#2a78d6", "#d64545"];
     let curves: Vec<Vec<(f64, f64)>> = runs.iter().map(|(_, run)| curve(run)).collect();
     let all = || curves.iter().flatten();
     let right = all().map(|point| point.0).fold(2.0, f64::max);
@@ -133,10 +145,10 @@ fn picture(runs: &[(&str, &Run)]) -> String {
     let y =
         |ms: f64| TOP + (HEIGHT - TOP - BELOW) * (1.0 - (ms / least).ln() / (most / least).ln());
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"13\">\n\
-         <title>Time to first token: equal short prompts against those of users</title>\n\
-         <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n\
-         <text x=\"{LEFT}\" y=\"24\" font-size=\"16\">Time to first token, by percentile: the same server, {RATE} requests a second</text>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"15\">\n\
+         <title>Time to first token: equal short prompts against those of users</title>\n{STYLE}\n\
+         <rect width=\"{WIDTH}\" height=\"{HEIGHT}\"/>\n\
+         <text x=\"16\" y=\"24\" font-size=\"16\">Time to first token by percentile: one server, {RATE} requests a second</text>\n"
     );
     let (bottom, end) = (HEIGHT - BELOW, WIDTH - RIGHT);
     for (name, one_in) in [
@@ -149,7 +161,7 @@ fn picture(runs: &[(&str, &Run)]) -> String {
     ] {
         if one_in <= right {
             svg += &format!(
-                "<line x1=\"{0}\" x2=\"{0}\" y1=\"{TOP}\" y2=\"{bottom}\" stroke=\"#ddd\"/><text x=\"{0}\" y=\"{1}\" text-anchor=\"middle\">{name}</text>\n",
+                "<line x1=\"{0}\" x2=\"{0}\" y1=\"{TOP}\" y2=\"{bottom}\"/><text x=\"{0}\" y=\"{1}\" text-anchor=\"middle\">{name}</text>\n",
                 x(one_in),
                 bottom + 20.0
             );
@@ -160,7 +172,7 @@ fn picture(runs: &[(&str, &Run)]) -> String {
     ] {
         if (least..most).contains(&ms) {
             svg += &format!(
-                "<line x1=\"{LEFT}\" x2=\"{end}\" y1=\"{0}\" y2=\"{0}\" stroke=\"#ddd\"/><text x=\"{1}\" y=\"{2}\" text-anchor=\"end\">{ms} ms</text>\n",
+                "<line x1=\"{LEFT}\" x2=\"{end}\" y1=\"{0}\" y2=\"{0}\"/><text x=\"{1}\" y=\"{2}\" text-anchor=\"end\">{ms} ms</text>\n",
                 y(ms),
                 LEFT - 8.0,
                 y(ms) + 4.0
@@ -168,22 +180,21 @@ fn picture(runs: &[(&str, &Run)]) -> String {
         }
     }
     svg += &format!(
-        "<line x1=\"{LEFT}\" x2=\"{end}\" y1=\"{0}\" y2=\"{0}\" stroke=\"#555\" stroke-dasharray=\"6 4\"/>\n\
-         <text x=\"{1}\" y=\"{2}\" fill=\"#555\">an objective of {LIMIT_MS} ms</text>\n",
+        "<line x1=\"{LEFT}\" x2=\"{end}\" y1=\"{0}\" y2=\"{0}\" class=\"faint\"/>\n\
+         <text x=\"{1}\" y=\"{2}\" class=\"faint\">an objective of {LIMIT_MS} ms</text>\n",
         y(LIMIT_MS),
         LEFT + 8.0,
         y(LIMIT_MS) - 6.0
     );
-    for (at, (curve, (name, run))) in curves.iter().zip(runs).enumerate() {
+    let classes = ["first", "second"].into_iter().zip([46.0, 66.0]);
+    for ((class, below), (curve, (name, run))) in classes.zip(curves.iter().zip(runs)) {
         let points: String = curve
             .iter()
             .map(|(one_in, ms)| format!("{:.1},{:.1} ", x(*one_in), y(*ms)))
             .collect();
-        let colour = colours[at % colours.len()];
         svg += &format!(
-            "<polyline points=\"{points}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2.5\"/>\n\
-             <text x=\"{LEFT}\" y=\"{}\" fill=\"{colour}\">{name}: p50 {}, p99 {}</text>\n",
-            40.0 + 16.0 * at as f64,
+            "<polyline points=\"{points}\" class=\"{class}\"/>\n\
+             <text x=\"16\" y=\"{below}\" class=\"{class}\">{name}: p50 {}, p99 {}</text>\n",
             at_quantile(run, Quantile::P50),
             at_quantile(run, Quantile::P99),
         );
