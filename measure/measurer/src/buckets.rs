@@ -18,83 +18,150 @@ const LEN: usize = 33 << HALF;
 /// Buckets that get their memory together: a quarter of an octave, 2 KiB.
 const PART: usize = 256;
 
+/// A part has memory of its own once so many of its buckets have values, or one of them so many: extremes, each of which
+/// comes once, are kept at a few bytes.
+const FEW: usize = 8;
+const OFTEN: u64 = 32;
+
 type Part = Box<[u64; PART]>;
 
 /// Counts by bucket, laid out as HdrHistogram does.
 ///
-/// A part has memory once a value falls on it. One block for all of them would be above what glibc takes from the kernel
+/// A part has memory once values fall on it. One block for all of them would be above what glibc takes from the kernel
 /// by itself, and once such a block is freed it takes the next ones from the heap, where each has to be cleared.
 ///
 /// The library does the encoding; the counting stands here, because it runs a dozen times for each arrival and the
 /// library's, which also keeps totals and extremes of its own, takes four times as many instructions.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Buckets(Box<[Option<Part>; LEN / PART]>);
+#[derive(Clone, Debug)]
+pub(crate) struct Buckets {
+    parts: Box<[Option<Part>; LEN / PART]>,
+    /// Buckets of the other parts, ascending, and what is in them.
+    few: Vec<(usize, u64)>,
+}
 
 impl Buckets {
     pub(crate) fn new() -> Self {
-        Buckets(Box::new([const { None }; LEN / PART]))
+        Buckets {
+            parts: Box::new([const { None }; LEN / PART]),
+            few: Vec::new(),
+        }
     }
 
     /// Adds one value; past [`LIMIT_NS`] it may have no bucket, and then nothing is added.
     #[inline]
     pub(crate) fn record(&mut self, ns: u64) {
-        if let Some(count) = self.get_mut(index(ns)) {
-            *count += 1;
+        let index = index(ns);
+        match self.parts.get_mut(index / PART) {
+            Some(Some(part)) => part[index % PART] += 1,
+            Some(None) => self.add_to_few(index, 1),
+            None => {}
         }
     }
 
     /// Adds `count` values; past [`LIMIT_NS`] they may have no bucket, and then nothing is added.
     pub(crate) fn add(&mut self, ns: u64, count: u64) {
-        if let Some(existing) = self.get_mut(index(ns)) {
-            *existing = existing.saturating_add(count);
+        self.add_at(index(ns), count);
+    }
+
+    fn add_at(&mut self, index: usize, count: u64) {
+        match self.parts.get_mut(index / PART) {
+            Some(Some(part)) => {
+                let existing = &mut part[index % PART];
+                *existing = existing.saturating_add(count);
+            }
+            Some(None) => self.add_to_few(index, count),
+            None => {}
         }
     }
 
-    #[inline]
-    fn get_mut(&mut self, index: usize) -> Option<&mut u64> {
-        let part = self.0.get_mut(index / PART)?;
-        let part = part.get_or_insert_with(cleared);
-        Some(&mut part[index % PART])
+    #[cold]
+    fn add_to_few(&mut self, index: usize, count: u64) {
+        let place = self.few.binary_search_by_key(&index, |(index, _)| *index);
+        let there = match place {
+            Ok(place) => {
+                let there = &mut self.few[place].1;
+                *there = there.saturating_add(count);
+                *there
+            }
+            Err(place) => {
+                self.few.insert(place, (index, count));
+                count
+            }
+        };
+        let part = index / PART;
+        if there >= OFTEN || self.few_of(part).len() >= FEW {
+            self.part(part);
+        }
+    }
+
+    /// Which of the few are of a part.
+    fn few_of(&self, part: usize) -> Range<usize> {
+        let before = |end: usize| self.few.partition_point(|(index, _)| *index < end);
+        before(part * PART)..before((part + 1) * PART)
+    }
+
+    /// A part with memory of its own.
+    fn part(&mut self, part: usize) -> &mut Part {
+        let few = match self.parts[part] {
+            None => self.few_of(part),
+            Some(_) => 0..0,
+        };
+        let own = self.parts[part].get_or_insert_with(cleared);
+        for (index, count) in self.few.drain(few) {
+            own[index % PART] = count;
+        }
+        own
     }
 
     /// Takes memory where `other` has taken it.
     pub(crate) fn provide(&mut self, other: &Buckets) {
-        for (ours, theirs) in self.0.iter_mut().zip(other.0.iter()) {
-            if theirs.is_some() {
-                ours.get_or_insert_with(cleared);
+        for (part, theirs) in other.parts.iter().enumerate() {
+            if theirs.is_some() && self.parts[part].is_none() {
+                self.part(part);
             }
         }
     }
 
     /// Adds those of `other`.
     pub(crate) fn merge(&mut self, other: &Buckets) {
-        for (ours, theirs) in self.0.iter_mut().zip(other.0.iter()) {
-            match (ours, theirs) {
-                (_, None) => {}
-                (ours @ None, Some(theirs)) => *ours = Some(theirs.clone()),
-                (Some(ours), Some(theirs)) => {
-                    for (ours, theirs) in ours.iter_mut().zip(theirs.iter()) {
-                        *ours += theirs;
-                    }
+        for (part, theirs) in other.parts.iter().enumerate() {
+            if let Some(theirs) = theirs {
+                for (ours, theirs) in self.part(part).iter_mut().zip(theirs.iter()) {
+                    *ours += theirs;
                 }
             }
+        }
+        for (index, count) in &other.few {
+            self.add_at(*index, *count);
         }
     }
 
     /// Pairs of (highest value of a bucket, values in it), ascending, empty buckets left out.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let parts = (0..).step_by(PART).zip(self.0.iter());
-        parts.flat_map(|(first, part)| {
-            let counts = (first..).zip(part.iter().flat_map(|part| part.iter()));
-            counts
-                .filter(|(_, count)| **count > 0)
-                .map(|(index, count)| (highest(index), *count))
-        })
+        let parts = self.parts.iter().enumerate();
+        let buckets = parts.flat_map(|(number, part)| {
+            let few = match part {
+                None if !self.few.is_empty() => self.few_of(number),
+                _ => 0..0,
+            };
+            let counts = part.iter().flat_map(|part| part.iter().copied());
+            (number * PART..)
+                .zip(counts)
+                .chain(self.few[few].iter().copied())
+        });
+        let some = buckets.filter(|(_, count)| *count > 0);
+        some.map(|(index, count)| (highest(index), count))
     }
 
     /// The HdrHistogram V2 encoding, uncompressed.
     pub(crate) fn to_v2_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
+        self.write_v2(&mut bytes);
+        bytes
+    }
+
+    /// Adds the HdrHistogram V2 encoding, uncompressed, to `bytes`.
+    pub(crate) fn write_v2(&self, bytes: &mut Vec<u8>) {
         if let Ok(mut histogram) =
             Histogram::<u64>::new_with_bounds(1, LIMIT_NS, SIGNIFICANT_DIGITS)
         {
@@ -104,10 +171,9 @@ impl Buckets {
                 debug_assert!(recorded.is_ok());
             }
             // Writing into a Vec cannot fail.
-            let written = V2Serializer::new().serialize(&histogram, &mut bytes);
+            let written = V2Serializer::new().serialize(&histogram, bytes);
             debug_assert!(written.is_ok());
         }
-        bytes
     }
 
     /// Reads what [`to_v2_bytes`](Buckets::to_v2_bytes) wrote.
@@ -122,6 +188,13 @@ impl Buckets {
             );
         }
         buckets
+    }
+}
+
+/// By what is in the buckets, wherever it stands.
+impl PartialEq for Buckets {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
     }
 }
 
@@ -198,7 +271,50 @@ mod tests {
         assert!(index(LIMIT_NS) < LEN);
     }
 
+    #[test]
+    fn few_values_take_no_part_and_many_do() {
+        let mut buckets = Buckets::new();
+        let taken = |buckets: &Buckets| buckets.parts.iter().filter(|part| part.is_some()).count();
+        // Extremes, each once and far from the next.
+        (20..40).for_each(|shift| buckets.record(1 << shift));
+        assert_eq!((taken(&buckets), buckets.few.len()), (0, 20));
+        for _ in 1..OFTEN {
+            buckets.record(1 << 30);
+        }
+        assert_eq!((taken(&buckets), buckets.few.len()), (1, 19));
+        for i in 1..FEW as u64 {
+            buckets.record((1 << 35) + (i << 26));
+        }
+        assert_eq!((taken(&buckets), buckets.few.len()), (2, 18));
+        let counts: u64 = buckets.iter().map(|(_, count)| count).sum();
+        assert_eq!(counts, 20 + OFTEN - 1 + FEW as u64 - 1);
+        // What another has taken is taken, and keeps what was there.
+        let mut to_come = Buckets::new();
+        to_come.record(1 << 30);
+        to_come.provide(&buckets);
+        assert_eq!((taken(&to_come), to_come.few.len()), (2, 0));
+        assert_eq!(
+            to_come.iter().collect::<Vec<_>>(),
+            [(highest_equivalent(1 << 30), 1)]
+        );
+    }
+
     proptest! {
+        #[test]
+        fn merged_they_are_as_if_all_had_been_recorded_in_one(
+            values in prop::collection::vec((0..=LIMIT_NS, 0_u32..42, any::<bool>()), 0..400)
+        ) {
+            let (mut one, mut a, mut b) = (Buckets::new(), Buckets::new(), Buckets::new());
+            for (ns, shift, is_a) in values {
+                let ns = ns >> shift;
+                one.record(ns);
+                if is_a { &mut a } else { &mut b }.record(ns);
+            }
+            a.merge(&b);
+            prop_assert!(a.iter().is_sorted());
+            prop_assert_eq!(a, one);
+        }
+
         #[test]
         fn every_bucket_is_that_of_the_library(ns in 0..=LIMIT_NS, shift in 0_u32..42) {
             check(ns);

@@ -11,7 +11,8 @@ use std::fmt;
 /// above [`LIMIT_NS`] keeps its place in the count, the sum and the exact maximum and is counted by
 /// [`over_range`](Histogram::over_range); a quantile that falls on one is [`LIMIT_NS`] as a lower bound.
 ///
-/// Empty means [`None`], never 0. The buckets take 2 KiB for each quarter of a power of two that values fall in. Recording takes about 10 ns.
+/// Empty means [`None`], never 0. The buckets take 2 KiB for each quarter of a power of two that many values fall in, and a few
+/// bytes for each value elsewhere. Recording takes about 10 ns.
 ///
 /// There is no way to merge or average quantiles: only histograms [`merge`](Histogram::merge).
 #[derive(Clone)]
@@ -275,9 +276,14 @@ impl Histogram {
     }
 
     /// The same values in a few kilobytes.
-    pub(crate) fn pack(&self) -> Packed {
+    /// Packs it into `room`, whose content is lost and whose memory is used.
+    pub(crate) fn pack(&self, mut room: Vec<u8>) -> Packed {
+        room.clear();
+        if let Some(buckets) = &self.buckets {
+            buckets.write_v2(&mut room);
+        }
         Packed {
-            bytes: self.to_v2_bytes().into_boxed_slice(),
+            bytes: room,
             count: self.count,
             min: self.min,
             max: self.max,
@@ -345,7 +351,7 @@ pub enum HistogramError {
 /// A histogram that is rarely touched, in a few kilobytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Packed {
-    bytes: Box<[u8]>,
+    bytes: Vec<u8>,
     count: u64,
     min: u64,
     max: u64,
@@ -355,9 +361,19 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
+    /// How many bytes it takes, but for what every one has.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The memory that it was packed into.
+    pub(crate) fn into_room(self) -> Vec<u8> {
+        self.bytes
+    }
+
     pub(crate) fn unpack(&self) -> Histogram {
         Histogram {
-            buckets: Some(Buckets::from_v2_bytes(&self.bytes)),
+            buckets: (!self.bytes.is_empty()).then(|| Buckets::from_v2_bytes(&self.bytes)),
             count: self.count,
             min: self.min,
             max: self.max,

@@ -8,11 +8,18 @@ use openloop_sched::Offset;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The longest timeline: past it, intervals are doubled and merged in pairs.
-const MAX_INTERVALS: usize = 7200;
+/// The most intervals of a plan: they are doubled beforehand until there are no more. To merge thousands in the middle of a
+/// run would keep the thread that sends for a second.
+const MAX_PLANNED: usize = 7200;
+
+/// The longest timeline: a run that goes on so long after its plan has its intervals doubled and merged in pairs.
+const MAX_INTERVALS: usize = 8192;
 
 /// How many intervals keep their histogram at hand; older ones are packed to a few kilobytes each.
 const MAX_OPEN: usize = 8;
+
+/// So many samples from one interval to come for which memory is taken to the next.
+const EVERY: u32 = 8;
 
 /// One interval of the run: a second, or more in a run of hours, and less at the end of a phase. None lies in two
 /// phases.
@@ -70,43 +77,67 @@ struct Cell {
     at_least: Latencies,
 }
 
-#[derive(Clone, Debug, Default)]
+/// Responses, and memory to pack them into: that of the last time, or taken beforehand.
+#[derive(Clone, Debug)]
 enum Latencies {
-    #[default]
-    Empty,
-    Open(Box<Histogram>),
+    Empty(Vec<u8>),
+    Open(Box<Histogram>, Vec<u8>),
     Packed(Packed),
 }
 
+impl Default for Latencies {
+    fn default() -> Self {
+        Latencies::Empty(Vec::new())
+    }
+}
+
 impl Latencies {
+    /// Nothing yet, and memory to pack so many bytes into.
+    fn with_room(bytes: usize) -> Self {
+        // Memory that nobody has written to is not there yet.
+        let mut room = vec![u8::MAX; bytes];
+        room.clear();
+        Latencies::Empty(room)
+    }
+
     fn open(&mut self) -> &mut Histogram {
-        if !matches!(self, Latencies::Open(_)) {
-            *self = Latencies::Open(Box::new(self.histogram()));
+        if !matches!(self, Latencies::Open(..)) {
+            let histogram = Box::new(self.histogram());
+            let room = match std::mem::take(self) {
+                Latencies::Empty(room) | Latencies::Open(_, room) => room,
+                Latencies::Packed(packed) => packed.into_room(),
+            };
+            *self = Latencies::Open(histogram, room);
         }
         match self {
-            Latencies::Open(histogram) => histogram,
+            Latencies::Open(histogram, _) => histogram,
             // Assigned just above.
-            Latencies::Empty | Latencies::Packed(_) => unreachable!(),
+            Latencies::Empty(_) | Latencies::Packed(_) => unreachable!(),
         }
     }
 
     fn histogram(&self) -> Histogram {
         match self {
-            Latencies::Empty => Histogram::new(),
-            Latencies::Open(histogram) => (**histogram).clone(),
+            Latencies::Empty(_) => Histogram::new(),
+            Latencies::Open(histogram, _) => (**histogram).clone(),
             Latencies::Packed(packed) => packed.unpack(),
         }
     }
 
-    fn pack(&mut self) {
-        if let Latencies::Open(histogram) = self {
-            *self = Latencies::Packed(histogram.pack());
+    /// Returns how many bytes they take now.
+    fn pack(&mut self) -> usize {
+        if let Latencies::Open(histogram, room) = self {
+            *self = Latencies::Packed(histogram.pack(std::mem::take(room)));
+        }
+        match self {
+            Latencies::Packed(packed) => packed.len(),
+            Latencies::Empty(_) | Latencies::Open(..) => 0,
         }
     }
 
     fn absorb(&mut self, other: Latencies) {
         match other {
-            Latencies::Empty => {}
+            Latencies::Empty(_) => {}
             other => {
                 let from = other.histogram();
                 self.open().merge(&from);
@@ -137,11 +168,19 @@ impl Cell {
     }
 }
 
-/// Collects intervals. Its memory is bounded, however long the run is.
+/// Collects intervals. Its memory is bounded, however long the run is, and is taken along the way of the first: a run of
+/// hours then takes what its first minute has taken.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeline {
     grid: Grid,
+    /// Those that have been reached, and behind them some to come.
     cells: Vec<Cell>,
+    reached: usize,
+    /// How many intervals there will be.
+    planned: usize,
+    /// The most bytes that the latencies of one took.
+    most_bytes: usize,
+    samples: u32,
     /// The interval that was asked for last, its start and its length: most questions are about the same one.
     recent: (usize, u64, u64),
     /// Intervals with an open histogram, oldest use first.
@@ -151,9 +190,20 @@ pub(crate) struct Timeline {
 impl Timeline {
     pub(crate) fn new(interval: Duration, layout: &Layout) -> Self {
         let interval_ns = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
+        let mut grid = Grid::new(layout, interval_ns);
+        while grid.index(layout.end()) > MAX_PLANNED {
+            grid.coarsen();
+        }
+        let planned = grid.index(layout.end());
+        let mut cells = Vec::with_capacity(planned + 1);
+        cells.push(Cell::default());
         Timeline {
-            grid: Grid::new(layout, interval_ns),
-            cells: vec![Cell::default()],
+            planned,
+            grid,
+            cells,
+            reached: 1,
+            most_bytes: 0,
+            samples: 0,
             recent: (0, 0, 0),
             open: Vec::new(),
         }
@@ -188,6 +238,22 @@ impl Timeline {
         };
         latencies.open().record(response);
         self.touch(index);
+        self.samples += 1;
+        if self.samples == EVERY {
+            self.samples = 0;
+            self.provide();
+        }
+    }
+
+    /// Takes the memory of one more interval, if more are to come, and there has been one to see how much that is.
+    fn provide(&mut self) {
+        if self.most_bytes > 0 && self.cells.len() < self.planned {
+            let room = self.most_bytes + self.most_bytes / 8;
+            self.cells.push(Cell {
+                exact: Latencies::with_room(room),
+                ..Cell::default()
+            });
+        }
     }
 
     fn cell(&mut self, at: Offset) -> &mut Cell {
@@ -212,11 +278,14 @@ impl Timeline {
     fn find(&mut self, at: Offset) -> usize {
         loop {
             let index = self.grid.index(at);
-            if index < self.cells.len() {
+            if index < self.reached {
                 return index;
             }
             if index < MAX_INTERVALS {
-                self.cells.resize_with(index + 1, Cell::default);
+                if index >= self.cells.len() {
+                    self.cells.resize_with(index + 1, Cell::default);
+                }
+                self.reached = index + 1;
                 return index;
             }
             self.coarsen();
@@ -227,7 +296,9 @@ impl Timeline {
         let parts = self.grid.coarsen();
         self.recent = (0, 0, 0);
         self.open.clear();
-        let mut cells = std::mem::take(&mut self.cells).into_iter();
+        let mut cells = std::mem::take(&mut self.cells)
+            .into_iter()
+            .take(self.reached);
         for length in parts.into_iter().chain([usize::MAX]) {
             let mut part = cells.by_ref().take(length);
             while let Some(mut cell) = part.next() {
@@ -235,6 +306,7 @@ impl Timeline {
                 self.cells.push(cell);
             }
         }
+        self.reached = self.cells.len();
     }
 
     fn touch(&mut self, index: usize) {
@@ -245,15 +317,20 @@ impl Timeline {
         self.open.push(index);
         if self.open.len() > MAX_OPEN {
             let oldest = self.open.remove(0);
-            self.cells[oldest].exact.pack();
+            let bytes = self.cells[oldest].exact.pack();
             self.cells[oldest].at_least.pack();
+            self.most_bytes = self.most_bytes.max(bytes);
         }
+    }
+
+    fn cells(&self) -> &[Cell] {
+        &self.cells[..self.reached]
     }
 
     /// The intervals so far.
     pub(crate) fn intervals(&self) -> Vec<Interval> {
         let mut in_flight = 0_u64;
-        self.cells
+        self.cells()
             .iter()
             .enumerate()
             .map(|(index, cell)| {
@@ -266,7 +343,7 @@ impl Timeline {
     /// The responses of each interval so far that has any, with its first instant and the first after it: one is
     /// unpacked at a time.
     pub(crate) fn responses(&self) -> impl Iterator<Item = (Offset, Offset, Population)> + '_ {
-        let cells = self.cells.iter().enumerate();
+        let cells = self.cells().iter().enumerate();
         let cells = cells.filter(|(_, cell)| cell.arrivals > 0);
         cells.map(|(index, cell)| {
             let (from, to) = self.grid.span(index);
@@ -278,14 +355,14 @@ impl Timeline {
     /// The interval of `at`, if anything of it has been recorded. Its number in flight is left at zero.
     pub(crate) fn interval_at(&self, at: Offset) -> Option<Interval> {
         let index = self.grid.index(at);
-        Some(self.interval(index, self.cells.get(index)?, 0))
+        Some(self.interval(index, self.cells().get(index)?, 0))
     }
 
     /// The stretch of whole intervals within `span` that has the highest quantile `q`: the first of equals.
     pub(crate) fn worst(&self, span: Span, length: Duration, q: Quantile) -> Option<Stretch> {
         let first = self.grid.index(span.from);
         let first = first + usize::from(self.grid.span(first).0 < span.from.as_nanos());
-        let end = self.grid.index(span.to).min(self.cells.len());
+        let end = self.grid.index(span.to).min(self.reached);
         let wanted = length.as_nanos() / u128::from(self.grid.interval_ns());
         let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).max(1);
         // How bad: a lower bound is worse than anything measured.
@@ -486,6 +563,60 @@ mod tests {
             intervals.iter().filter_map(|i| i.max).map(Value::ns).max(),
             Some(599_000_000)
         );
+    }
+
+    #[test]
+    fn no_run_within_its_plan_is_kept_from_sending_by_a_merge_of_intervals() {
+        for (seconds, interval_ns) in [(7200, 1), (7201, 2), (86_400, 16)] {
+            let timeline = of_seconds(seconds);
+            assert_eq!(timeline.grid.interval_ns(), interval_ns * 1_000_000_000);
+            assert!(timeline.planned <= MAX_PLANNED);
+        }
+        // Longer than any clock tells.
+        let timeline = of_seconds(u64::MAX / 1_000_000_000);
+        assert!(timeline.planned <= MAX_PLANNED);
+    }
+
+    #[test]
+    fn what_ends_long_after_the_plan_makes_intervals_longer_and_loses_nothing() {
+        let mut timeline = of_seconds(10);
+        for second in 0..20_000 {
+            timeline.record(&sample(second * 1000, second * 1000 + 3, Outcome::Ok));
+        }
+        let intervals = timeline.intervals();
+        assert!(intervals.len() <= MAX_INTERVALS);
+        assert_eq!(intervals[0].to.as_duration(), Duration::from_secs(4));
+        assert_eq!(intervals.iter().map(|i| i.arrivals).sum::<u64>(), 20_000);
+    }
+
+    #[test]
+    fn memory_for_what_is_planned_is_taken_once_it_is_known_how_much_that_is() {
+        let mut timeline = of_seconds(600);
+        for i in 0..60_000_u64 {
+            // A thousand a second, between 1 and 2 ms.
+            let intended = Offset::from_nanos(i * 1_000_000);
+            let took = 1_000_000 + i * 7919 % 1_000_000;
+            timeline.record(&Sample {
+                intended,
+                fired: intended,
+                dispatched: Some(intended),
+                ended: Offset::from_nanos(intended.as_nanos() + took),
+                ..sample(0, 0, Outcome::Ok)
+            });
+            if i < 8000 {
+                assert_eq!(timeline.cells.len(), timeline.reached);
+            }
+        }
+        assert_eq!(timeline.cells.len(), 600);
+        let room = |latencies: &Latencies| match latencies {
+            Latencies::Empty(room) | Latencies::Open(_, room) => room.capacity(),
+            Latencies::Packed(packed) => packed.len(),
+        };
+        let to_come = timeline.cells[timeline.reached..].iter();
+        let least = to_come.map(|cell| room(&cell.exact)).min();
+        assert!(least >= Some(timeline.most_bytes));
+        // What is to come is no part of what there is: the last ended in the second after its own.
+        assert_eq!(timeline.intervals().len(), 61);
     }
 
     #[test]

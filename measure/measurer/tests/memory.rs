@@ -1,0 +1,66 @@
+//! What a long run takes: an hour of arrivals, as fast as they can be written down.
+//!
+//! A program of its own: nothing beside it takes memory.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+use openloop_measurer::{Layout, Outcome, Recorder, Sample};
+use openloop_sched::{Offset, Ticket};
+use std::time::Duration;
+use tokio::time::Instant;
+
+const HOUR: u64 = 3600;
+const PER_SECOND: u64 = 1000;
+const SECOND: u64 = 1_000_000_000;
+
+fn resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|line| line.split_whitespace().next());
+    kib.unwrap().parse::<u64>().unwrap() * 1024
+}
+
+/// Exponential with a mean of 2 ms: the same for the same number.
+fn took(seq: u64) -> u64 {
+    let mut x = seq.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    let uniform = ((x >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+    (-uniform.ln() * 2e6) as u64
+}
+
+#[test]
+fn an_hour_takes_what_its_first_minute_has_taken() {
+    let layout = Layout::steady_only(Duration::from_secs(HOUR)).unwrap();
+    let recorder = Recorder::new(Instant::now(), layout);
+    let mut after_a_minute = 0;
+    for seq in 0..HOUR * PER_SECOND {
+        let at = seq * SECOND / PER_SECOND;
+        let late = took(seq.wrapping_neg()) / 1000;
+        let [fired, ended] = [at + late, at + late + took(seq)].map(Offset::from_nanos);
+        let ticket = Ticket {
+            seq,
+            intended: Offset::from_nanos(at),
+        };
+        let mut sample = Sample::new(ticket, fired, fired, ended, Outcome::Ok);
+        sample.received = Some(ended);
+        recorder.write(sample);
+        if seq == 60 * PER_SECOND {
+            after_a_minute = resident_bytes();
+        }
+    }
+    let at_the_end = resident_bytes();
+    let growth = at_the_end.saturating_sub(after_a_minute);
+    println!("{after_a_minute} B after a minute, {at_the_end} B after an hour: {growth} B more");
+    assert!(
+        growth as f64 <= 0.05 * after_a_minute as f64,
+        "{growth} B more"
+    );
+    assert_eq!(recorder.counts().ok, HOUR * PER_SECOND);
+    // Nothing is left out for it: every second is there.
+    let seconds = recorder.snapshot().timeline();
+    let whole = seconds
+        .iter()
+        .filter(|second| second.arrivals == PER_SECOND);
+    assert_eq!(whole.count() as u64, HOUR);
+}
