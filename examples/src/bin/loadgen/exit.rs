@@ -1,8 +1,8 @@
 //! What the exit status says.
 
 use crate::course::Outcome;
-use openloop_experiment::Verdict;
 use openloop_experiment::resilience::Resilience;
+use openloop_experiment::{Run, Verdict};
 use openloop_report::Report;
 use std::process::ExitCode;
 
@@ -17,7 +17,7 @@ pub(crate) enum Status {
     Usage = 2,
     /// The run may not be believed, or this machine cannot make it.
     Invalid = 3,
-    /// The target cannot be reached; nothing was sent.
+    /// The target cannot be reached: before the run, and nothing was sent, or any more after it.
     Unreachable = 4,
     /// The data are too few to judge the objective, or replicas disagree.
     Inconclusive = 5,
@@ -32,7 +32,7 @@ Exit status:
   1    the objective is not kept, or cannot be
   2    the command line makes no sense
   3    the run may not be believed, or this machine lacks descriptors or ports for it
-  4    the target cannot be reached; nothing was sent
+  4    the target cannot be reached: before the run, and nothing was sent; or after it, and the report is written
   5    the data are too few to judge the objective, or replicas disagree
   130  interrupted: the report is written, and marked so";
 
@@ -46,24 +46,37 @@ impl Status {
             .as_ref()
             .map(|judgement| judgement.verdict);
         let degrades = outcome.resilience.as_ref().map(Resilience::verdict);
+        let runs = outcome.runs.all();
         // Where there are both an objective and a degradation, the worse of the two.
-        match judged.into_iter().chain(degrades).min() {
-            None if !outcome
-                .runs
-                .all()
-                .iter()
-                .all(|run| run.validity().is_valid()) =>
-            {
-                Status::Invalid
-            }
+        let status = match judged.into_iter().chain(degrades).min() {
+            None if !runs.iter().all(|run| run.validity().is_valid()) => Status::Invalid,
             None if outcome.runs.disagree() => Status::Inconclusive,
             None => Status::Pass,
             Some(Verdict::Invalid) => Status::Invalid,
             Some(Verdict::Infeasible | Verdict::Fail) => Status::Missed,
             Some(Verdict::Inconclusive) => Status::Inconclusive,
             Some(Verdict::Pass) => Status::Pass,
+        };
+        status.unless_gone(runs.iter().any(|run| gone(run).is_some()))
+    }
+
+    /// A target that did not outlive its load has not passed, however well it did until then.
+    fn unless_gone(self, is_gone: bool) -> Self {
+        match self {
+            Status::Pass | Status::Inconclusive if is_gone => Status::Unreachable,
+            status => status,
         }
     }
+}
+
+/// Why the target could not be reached after a run, if it could not.
+pub(crate) fn gone(run: &Run) -> Option<&str> {
+    run.health()
+        .check
+        .as_ref()?
+        .as_ref()
+        .err()
+        .map(String::as_str)
 }
 
 impl Status {
@@ -80,8 +93,9 @@ impl Status {
         let verdicts = [objective, degrades];
         let has = |verdict: &str| verdicts.contains(&Some(verdict));
         let replicas = report.replicas.as_ref();
+        let health = report.health.as_ref();
         // In the order of the lattice.
-        if has("invalid") || !report.validity.valid {
+        let status = if has("invalid") || !report.validity.valid {
             Status::Invalid
         } else if has("infeasible") || has("fail") {
             Status::Missed
@@ -89,7 +103,8 @@ impl Status {
             Status::Inconclusive
         } else {
             Status::Pass
-        }
+        };
+        status.unless_gone(health.is_some_and(|health| health.check == Some(false)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Why the status is not 0, for those who do not read the report.
 
 use crate::course::Outcome;
-use crate::exit::Status;
+use crate::exit::{Status, gone};
 use crate::output::complain;
 use openloop_experiment::{Run, Verdict};
 
@@ -14,6 +14,13 @@ pub(crate) fn explain(status: Status, outcome: &Outcome) {
             ));
         }
         Status::Invalid => faults(outcome),
+        Status::Unreachable => {
+            if let Some(why) = outcome.runs.all().iter().find_map(gone) {
+                complain(format_args!(
+                    "the target could not be reached any more after the run: {why}"
+                ));
+            }
+        }
         Status::Missed | Status::Inconclusive => {
             let judgement = outcome.judgement.iter();
             for finding in judgement.clone().flat_map(|judgement| &judgement.findings) {

@@ -1,8 +1,9 @@
 //! Rates, arrivals, and what the run cost.
 
-use super::units::{Ns, count, percent, rate};
+use super::units::{Ns, count, length, percent, rate};
 use super::{Said, Tone};
 use crate::Report;
+use crate::schema::Interval;
 
 /// How far answers may be from the length that was asked for.
 const AS_ASKED: f64 = 0.05;
@@ -184,6 +185,7 @@ pub(crate) fn health(report: &Report) -> Option<Said> {
     }
     if let Some(error) = &health.check_error {
         found.push(format!("the service's own check failed: {error}"));
+        found.extend(last_served(report));
     }
     let text = match (found.is_empty(), health.check) {
         (true, Some(true)) => {
@@ -201,6 +203,18 @@ pub(crate) fn health(report: &Report) -> Option<Said> {
         (false, false) => Tone::Doubtful,
     };
     Some(Said::new(tone, text))
+}
+
+/// Until when anything was served, of a run that went on without.
+fn last_served(report: &Report) -> Option<String> {
+    let is_served = |interval: &&Interval| interval.ended.ok > 0;
+    let is_lost = |interval: &&Interval| interval.errors() > 0;
+    let lost = report.timeline.iter().rev().find(is_lost)?;
+    match report.timeline.iter().rev().find(is_served) {
+        None => Some("nothing was served".to_owned()),
+        Some(last) => (last.to_ns < lost.to_ns)
+            .then(|| format!("nothing was served after {}", length(last.to_ns))),
+    }
 }
 
 /// What the generator itself cost.
