@@ -40,10 +40,12 @@ impl Interrupt {
     }
 
     fn listen(&self, state: &mut State) {
-        if state.listening.is_none() {
+        if state.listening.is_none()
+            && let Ok(mut signals) = Signals::new()
+        {
             let interrupt = self.clone();
             state.listening = Some(tokio::spawn(async move {
-                while signal().await.is_ok() {
+                while signals.next().await.is_some() {
                     interrupt.press();
                 }
             }));
@@ -62,16 +64,37 @@ impl Interrupt {
     }
 }
 
-/// The next signal to end.
+/// The signals to end. They are listened to from the first to the last: between two of them none is lost.
 #[cfg(unix)]
-async fn signal() -> std::io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        pressed = tokio::signal::ctrl_c() => pressed,
-        _ = terminate.recv() => Ok(()),
+struct Signals([tokio::signal::unix::Signal; 2]);
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let [interrupt, terminate] = [SignalKind::interrupt(), SignalKind::terminate()];
+        Ok(Signals([signal(interrupt)?, signal(terminate)?]))
+    }
+
+    async fn next(&mut self) -> Option<()> {
+        let [interrupt, terminate] = &mut self.0;
+        tokio::select! {
+            pressed = interrupt.recv() => pressed,
+            asked = terminate.recv() => asked,
+        }
     }
 }
 
 #[cfg(not(unix))]
-use tokio::signal::ctrl_c as signal;
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Signals)
+    }
+
+    async fn next(&mut self) -> Option<()> {
+        tokio::signal::ctrl_c().await.ok()
+    }
+}
