@@ -1,5 +1,7 @@
 //! One run from several processes.
 
+mod refusals;
+
 use crate::*;
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
@@ -146,6 +148,9 @@ fn four_processes_of_mpirun_are_one_run_at_the_target_and_in_the_report() {
         stderr(&lost).contains("of 4 there are all but number 2"),
         "{lost:?}"
     );
+    let runs = run(&format!("report {}", files.join(" ")));
+    assert_status(&runs, 2);
+    assert!(stderr(&runs).contains("give --merge"), "{runs:?}");
     let copy = folder.file("copy");
     std::fs::copy(files[2], &copy).unwrap();
     let twice = merged(&[files[0], files[1], files[2], &copy]);
@@ -241,7 +246,7 @@ fn a_process_that_is_killed_in_the_middle_is_named_and_there_is_no_result() {
 #[cfg(target_os = "linux")]
 #[test]
 fn machines_whose_clocks_differ_begin_together_by_the_one_that_they_ask() {
-    use crate::faults::WallClock;
+    use crate::faults::machine::WallClock;
     let (server, reference, folder) = (
         server().start().unwrap(),
         openloop_testbed::Chrony::start().unwrap(),
@@ -282,103 +287,4 @@ fn machines_whose_clocks_differ_begin_together_by_the_one_that_they_ask() {
     let clocks = clocks.unwrap();
     assert_eq!(clocks["pass"], true, "{clocks}");
     as_the_schedule_has_it(&server, at, &whole, clocks["value"].as_f64().unwrap() / 1e9);
-}
-
-#[test]
-fn shards_of_different_loads_are_not_merged_and_the_difference_is_named() {
-    let server = server().start().unwrap();
-    let folder = Folder::new();
-    let at = soon();
-    let parts = [
-        ("--shard 0/2 --rate 100", "a"),
-        ("--shard 1/2 --rate 100", "b"),
-        ("--shard 1/2 --rate 100 --seed 2", "c"),
-        ("--shard 1/2 --rate 120", "d"),
-        ("--shard 1/2 --rate 100 --arrivals constant", "e"),
-        ("--shard 1/2 --rate 100 --timeout 1s", "f"),
-        ("--rate 100", "g"),
-    ];
-    let runs = parts.map(|(flags, name)| {
-        let phases = "--ramp-up 0s --warm-up 0s --steady 300ms --cooldown 0s --connections 2";
-        let flags = format!(
-            "{flags} {phases} {BUSY} --start-at {at} --quiet --json {}{{shard}}",
-            folder.file(name)
-        );
-        command(&server.url("/"), &flags).spawn().unwrap()
-    });
-    for mut run in runs {
-        assert_eq!(run.wait().unwrap().code(), Some(0));
-    }
-    let with = |other: &str| merged(&[&folder.file("a0"), &folder.file(other)]);
-    assert_status(&with("b1"), 0);
-    for (other, difference) in [
-        ("c1", "the seed differs"),
-        ("d1", "the rate asked for differs"),
-        ("e1", "the plan (arrivals"),
-        ("f1", "the plan (arrivals"),
-        ("g{shard}", "nothing of being a shard"),
-    ] {
-        let refused = with(other);
-        assert_status(&refused, 2);
-        let said = stderr(&refused);
-        assert!(said.contains(difference), "{other}: {said}");
-    }
-}
-
-#[test]
-fn a_clock_that_does_not_answer_is_told_before_anything_is_sent() {
-    let server = server().start().unwrap();
-    // Of a socket that nobody reads: silence; of none: a refusal.
-    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let silent = silent.local_addr().unwrap().to_string();
-    for reference in [silent.as_str(), "127.0.0.1:1", "no-such-host.invalid"] {
-        let flags = format!(
-            "--rate 10 {SECOND} --shard 0/2 --start-at 2999-01-01T00:00:00Z --clock-reference {reference}"
-        );
-        let output = loadgen(&server.url("/"), &flags);
-        assert_status(&output, 4);
-        let said = stderr(&output);
-        assert!(said.contains(reference) && said.contains("NTP"), "{said}");
-    }
-    assert_eq!(server.accepted(), 0);
-}
-
-#[test]
-fn what_shards_cannot_do_is_refused_before_anything_is_sent() {
-    let url = "http://127.0.0.1:1/";
-    let later = "--start-at 2999-01-01T00:00:00Z";
-    for (flags, said) in [
-        ("--shard 0/4".to_owned(), "--start-at"),
-        (format!("--shard 4/4 {later}"), "there is no shard 4 of 4"),
-        (format!("--shard half {later}"), "such as 1/4"),
-        (format!("--shard env {later}"), "OPENLOOP_SHARD"),
-        (
-            "--shard 0/4 --start-at 2020-01-01T00:00:00Z".to_owned(),
-            "ago",
-        ),
-        ("--start-at tomorrow".to_owned(), "RFC 3339"),
-        (format!("--shard 0/4 {later} --replicas 3"), "--replicas"),
-        (format!("--shard 0/4 {later} --sweep 10,20"), "--sweep"),
-        (
-            format!("--shard 0/4 {later} --json run.json"),
-            "put {shard} into the name",
-        ),
-    ] {
-        let mut command = command(url, &format!("--rate 100 {flags}"));
-        for name in [
-            "OMPI_COMM_WORLD_RANK",
-            "PMI_RANK",
-            "SLURM_PROCID",
-            "JOB_COMPLETION_INDEX",
-        ] {
-            command.env_remove(name);
-        }
-        let output = command.output().unwrap();
-        assert_status(&output, 2);
-        assert!(
-            stderr(&output).contains(said),
-            "{flags}: {}",
-            stderr(&output)
-        );
-    }
 }

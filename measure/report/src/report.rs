@@ -326,6 +326,16 @@ impl Report {
         self
     }
 
+    /// The same with a number that shards of one run have in common where they ask for the same, and hardly where they do
+    /// not: shards of other requests are then not merged. Of a run that is no shard nothing is kept.
+    #[must_use]
+    pub fn with_requests(mut self, fingerprint: u64) -> Self {
+        if let Some(shard) = &mut self.shard {
+            shard.requests = Some(format!("{fingerprint:016x}"));
+        }
+        self
+    }
+
     /// The same with what the target said of itself over the steady phase; what is no number is left out.
     #[must_use]
     pub fn with_observation(mut self, name: impl Into<String>, value: f64) -> Self {

@@ -185,8 +185,8 @@ pub(crate) struct ScheduleArgs {
 
     /// Sends one shard of the requests; the other processes of the run, on this machine or on others, send the others.
     /// env: which one is read from Slurm, mpirun or an indexed Job of Kubernetes; or index and count by hand, from 0:
-    /// 0/4. Rates are those of all together
-    #[arg(long, value_name = "env|K/N", value_parser = shard, requires = "start_at", conflicts_with = "closed")]
+    /// 0/4. Rates are those of all together, connections and --max-in-flight each process has of its own
+    #[arg(long, value_name = "env|K/N", value_parser = shard, allow_hyphen_values = true, requires = "start_at", conflicts_with = "closed")]
     pub(crate) shard: Option<Shard>,
 
     /// Begins at this instant (RFC 3339), once everything is set up: the same for all shards, whose clocks must agree:

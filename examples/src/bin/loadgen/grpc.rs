@@ -211,6 +211,14 @@ impl Protocol for GrpcLoad {
         Some(mix.pick(self.arguments.load.schedule.seed, seq).0)
     }
 
+    fn asked(&self, numbers: &[u64]) -> Vec<String> {
+        let Some(calls) = self.calls.get() else {
+            return Vec::new();
+        };
+        let asked = |seq: &u64| format!("{:?}", calls.of(*seq));
+        numbers.iter().map(asked).collect()
+    }
+
     fn stages(&self) -> &'static [&'static str] {
         &[
             "acquire",

@@ -16,7 +16,7 @@ use ::http::Uri;
 use bytes::Bytes;
 use openloop_experiment::drive::ShardOf;
 use openloop_experiment::{Plan, Rtt, Work, labelled};
-use openloop_http::{BuildError, Connections, Http, HttpError, Tls, Version};
+use openloop_http::{BuildError, Connections, Http, HttpError, Request, Tls, Version};
 use openloop_measurer::{Kind, Operation};
 use openloop_sched::Ticket;
 use requests::{CallError, Nonce, Requests};
@@ -141,6 +141,13 @@ impl HttpLoad {
     }
 }
 
+/// What headers say is nobody's business, and may be another for each machine.
+fn shown(request: &Request) -> String {
+    let names: Vec<_> = request.headers().keys().collect();
+    let (method, uri, body) = (request.method(), request.uri(), request.body());
+    format!("{method} {uri} {names:?} {body:?}")
+}
+
 impl Protocol for HttpLoad {
     fn endpoint(&self) -> (&str, u16) {
         (&self.host, self.port)
@@ -167,6 +174,20 @@ impl Protocol for HttpLoad {
     fn kind(&self, seq: u64) -> Option<usize> {
         let mix = self.mix.as_ref()?;
         Some(mix.pick(self.seed(), seq).0)
+    }
+
+    fn asked(&self, numbers: &[u64]) -> Vec<String> {
+        let Ok(client) = self.client(self.connections(1)) else {
+            return Vec::new();
+        };
+        let Ok(requests) = self.requests(&client) else {
+            return Vec::new();
+        };
+        let asked = |seq: &u64| match requests.of(&client, *seq) {
+            Ok(request) => shown(&request),
+            Err(error) => error.to_string(),
+        };
+        numbers.iter().map(asked).collect()
     }
 
     fn stages(&self) -> &'static [&'static str] {

@@ -184,6 +184,19 @@ impl Protocol for InferenceLoad {
         None
     }
 
+    fn asked(&self, numbers: &[u64]) -> Vec<String> {
+        let Ok(client) = self.client(self.connections(1)) else {
+            return Vec::new();
+        };
+        let prompting = self.prompting.of_run(0);
+        let asked = |seq: &u64| match prompting.request(&client, *seq) {
+            // What headers say is nobody's business.
+            Ok(request) => format!("{} {:?}", request.http().uri(), request.http().body()),
+            Err(error) => error.to_string(),
+        };
+        numbers.iter().map(asked).collect()
+    }
+
     fn stages(&self) -> &'static [&'static str] {
         &[
             "ttft",

@@ -147,6 +147,11 @@ impl Protocol for PostgresLoad {
         Some(self.requests.mix()?.pick(self.seed(), seq).0)
     }
 
+    fn asked(&self, numbers: &[u64]) -> Vec<String> {
+        let asked = |seq: &u64| format!("{:?}", self.requests.of(self.seed(), *seq));
+        numbers.iter().map(asked).collect()
+    }
+
     fn stages(&self) -> &'static [&'static str] {
         &[
             "acquire",

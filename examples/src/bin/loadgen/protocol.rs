@@ -36,6 +36,10 @@ pub(crate) trait Protocol: Send + Sync + 'static {
     /// no kinds.
     fn kind(&self, seq: u64) -> Option<usize>;
 
+    /// The requests of these numbers in words, without what may be secret, once a run is over: by them the shards of one
+    /// run are known to ask for the same.
+    fn asked(&self, numbers: &[u64]) -> Vec<String>;
+
     /// Names of the stages and named durations that requests of the protocol can have, for bounds on them.
     fn stages(&self) -> &'static [&'static str];
 

@@ -143,6 +143,11 @@ impl Protocol for RedisLoad {
         Some(mix.pick(self.arguments.load.schedule.seed, seq).0)
     }
 
+    fn asked(&self, numbers: &[u64]) -> Vec<String> {
+        let asked = |seq: &u64| format!("{:?}", self.requests.of(*seq));
+        numbers.iter().map(asked).collect()
+    }
+
     fn stages(&self) -> &'static [&'static str] {
         &["acquire", "dns", "connect", "tls", "setup", "reply"]
     }

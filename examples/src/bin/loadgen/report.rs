@@ -8,7 +8,9 @@ use crate::output::{self, is_stdout, write_to};
 use clap::Args;
 use files::{Files, Input};
 use openloop_report::hlog::LogUnit;
-use openloop_report::{Comparison, Excerpt, Report, write_summaries, write_summaries_markdown};
+use openloop_report::{
+    Comparison, Excerpt, MergeError, Report, write_summaries, write_summaries_markdown,
+};
 use openloop_sched::parse_duration;
 use serde_json::json;
 use std::fmt::Display;
@@ -76,6 +78,7 @@ Exit status, of reports as their run had it, of several as one run of all would 
   1    the objective is not kept, or cannot be; --compare: the figure that decides is worse
   2    the command line makes no sense, a file cannot be read, or --merge: shards are missing or not of one run
   3    a run may not be believed; of logs: lines could not be read, and are missing
+  4    the target could not be reached any more after a run
   5    the data are too few to judge the objective, or runs disagree; --compare: they cannot be compared
   130  a run was interrupted";
 
@@ -163,11 +166,11 @@ impl ReportArgs {
         )?;
         let merged = match (reports, self.merge) {
             ([report], false) => report.clone(),
-            (_, false) => {
-                Report::merge(reports).map_err(|error| refused(error, &self.files, reports))?
-            }
-            (_, true) => Report::merge_shards(reports)
-                .map_err(|error| refused(error, &self.files, reports))?,
+            (_, false) => Report::merge(reports).map_err(|error| match error {
+                MergeError::IsAShard(_) => Failure::Usage(format!("{error}: give --merge")),
+                error => refused(error, &self.files, reports),
+            })?,
+            (_, true) => merged(&self.files, reports)?,
         };
         if let Some(window) = &self.window {
             self.refuse(
@@ -259,6 +262,19 @@ impl ReportArgs {
             write_to(Path::new("-"), write).map_err(Failure::Machine)?;
         }
         Ok(Status::Pass)
+    }
+}
+
+/// The shards of one run as the run.
+fn merged(files: &[PathBuf], reports: &[Report]) -> Result<Report, Failure> {
+    let mut all = files.iter().zip(reports);
+    match Report::merge_shards(reports) {
+        Ok(merged) => Ok(merged),
+        Err(error @ MergeError::NotAShard) => Err(match all.find(|(_, one)| one.shard.is_none()) {
+            Some((file, _)) => Failure::Usage(format!("{}: {error}", file.display())),
+            None => Failure::usage(error),
+        }),
+        Err(error) => Err(refused(error, files, reports)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::arrivals::Replay;
 use crate::cli::LoadArgs;
-use crate::course::{self, Outcome};
+use crate::course::{self, Outcome, Runs};
 use crate::exit::{Failure, Status};
 use crate::explain::explain;
 use crate::protocol::Protocol;
@@ -10,11 +10,15 @@ use crate::trial::{Against, Trials, plays_engine};
 use crate::{command, output, plan, preview};
 use openloop_experiment::problem::{Observed, ProblemStatement};
 use openloop_experiment::sweep::Curve;
-use openloop_experiment::{Bound, Change, Gate, Metric, PlanBuilder, Run, Slo, Target};
+use openloop_experiment::{Bound, Change, Gate, Metric, PlanBuilder, Run, Slo, Step, Target};
 use openloop_report::Report;
+use openloop_sched::stream;
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
+
+/// So many requests say whether those of shards are the same.
+const FIRST: u64 = 1000;
 
 /// Carries out what the flags ask for, or previews it.
 /// With a second target, both by turns.
@@ -63,6 +67,9 @@ pub(crate) async fn run<P: Protocol>(
         .with_command(command::shown(std::env::args_os()));
     for (name, value) in trials.observed() {
         report = report.with_observation(*name, *value);
+    }
+    if load.schedule.shard.is_some() {
+        report = report.with_requests(requests(trials.protocol(), &outcome.runs));
     }
     if has_stages {
         report = trials.protocol().conclude(report);
@@ -208,7 +215,7 @@ fn report(outcome: &Outcome, load: &LoadArgs) -> Result<Report, Failure> {
     if let Some(judgement) = &outcome.judgement {
         report = report.with_judgement(judgement).with_lints(&outcome.lints);
     }
-    if let course::Runs::Replicas(replicas) = &outcome.runs {
+    if let Runs::Replicas(replicas) = &outcome.runs {
         report = report.with_replicas(replicas);
     }
     if let Some(curve) = &outcome.curve {
@@ -264,6 +271,19 @@ fn planned(report: Report, curve: Option<&Curve>, load: &LoadArgs) -> Report {
             report
         }
     }
+}
+
+/// A number that shards of one run have in common, and those of other requests hardly share: of the first thousand, whoever
+/// sends them.
+fn requests<P: Protocol>(protocol: &P, runs: &Runs) -> u64 {
+    let sessions = runs.all().iter().any(|run| run.sessions().is_some());
+    let first = |number| match sessions {
+        true => Step::new(number, 0).map_or(number, Step::seq),
+        false => number,
+    };
+    let numbers: Vec<u64> = (0..FIRST).map(first).collect();
+    let asked = protocol.asked(&numbers);
+    asked.iter().fold(0, |so_far, text| stream(so_far, text))
 }
 
 /// All runs as one.

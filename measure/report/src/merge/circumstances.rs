@@ -4,10 +4,13 @@
 use super::clocks::shard_clocks;
 use super::{MergeError, Of, common, sum, sum_if_all};
 use crate::Report;
-use crate::schema::{Check, Closed, Generator, Health, Interval, Sessions, Validity, finite};
+use crate::schema::{
+    Check, Closed, Generator, Health, Interval, Limits, Sessions, Validity, finite,
+};
+use crate::words::units::length;
 use std::collections::BTreeMap;
 
-/// Every check that any had, as the worst of them found it.
+/// Every check that any had, as the worst of them found it, and which shards did not pass it.
 pub(super) fn validity(all: &[&Report], of: Of) -> Validity {
     let names = all
         .first()
@@ -30,11 +33,69 @@ pub(super) fn validity(all: &[&Report], of: Of) -> Validity {
     }
     let mut valid = all.iter().all(|report| report.validity.valid);
     if of == Of::Shards {
+        for check in &mut checks {
+            name_shards(all, check);
+        }
         let check = shard_clocks(all);
         valid &= check.pass || check.severity.as_deref() == Some("warning");
         checks.push(check);
+        checks.extend(interrupted(all));
     }
     Validity { valid, checks }
+}
+
+/// Where some shards did not pass a check and others did, these are named.
+fn name_shards(all: &[&Report], check: &mut Check) {
+    let failed = |report: &&&Report| {
+        let mut checks = report.validity.checks.iter();
+        checks.any(|other| other.name == check.name && !other.pass && other.waived == check.waived)
+    };
+    let failed: Vec<&&Report> = all.iter().filter(failed).collect();
+    if check.pass || failed.len() == all.len() {
+        return;
+    }
+    let shards = failed.iter().filter_map(|report| report.shard.as_ref());
+    let mut shards: Vec<u64> = shards.map(|shard| shard.index).collect();
+    shards.sort_unstable();
+    check.why = match shards.as_slice() {
+        [one] => format!("in shard {one}: {}", check.why),
+        several => {
+            let several: Vec<String> = several.iter().map(u64::to_string).collect();
+            format!("in shards {}; the worst: {}", several.join(", "), check.why)
+        }
+    };
+}
+
+/// That some shards were interrupted, if any were.
+fn interrupted(all: &[&Report]) -> Option<Check> {
+    let mut stopped: Vec<(u64, String)> = all
+        .iter()
+        .filter(|report| report.interrupted)
+        .filter_map(|report| {
+            let at = report
+                .interrupted_at_ns
+                .map(|at| format!(" at {}", length(at)));
+            Some((report.shard.as_ref()?.index, at.unwrap_or_default()))
+        })
+        .collect();
+    stopped.sort_unstable();
+    let shards: Vec<String> = stopped
+        .iter()
+        .map(|(index, at)| format!("shard {index} was interrupted{at}"))
+        .collect();
+    (!shards.is_empty()).then(|| Check {
+        name: "shards_whole".to_owned(),
+        pass: false,
+        value: Some(stopped.len() as f64),
+        limit: Some(0.0),
+        why: format!(
+            "{}: its part of the load is missing from then on",
+            shards.join(", ")
+        ),
+        unit: Some("count".to_owned()),
+        severity: Some("warning".to_owned()),
+        waived: false,
+    })
 }
 
 pub(super) fn timeline(all: &[&Report]) -> Result<Vec<Interval>, MergeError> {
@@ -107,6 +168,17 @@ pub(super) fn health(all: &[&Report]) -> Result<Option<Health>, MergeError> {
         check: checks.map(|checks| checks.into_iter().all(|passed| passed)),
         check_error: each.iter().find_map(|health| health.check_error.clone()),
     }))
+}
+
+/// Each shard has a limit of its own: together they have as many in flight.
+pub(super) fn limits(all: &[&Report], of: Of) -> Option<Limits> {
+    let mut limits = common(all, |report| report.limits.clone())?;
+    if of == Of::Shards {
+        let most = limits.max_in_flight.as_mut();
+        most.into_iter()
+            .for_each(|most| *most = most.saturating_mul(all.len() as u64));
+    }
+    Some(limits)
 }
 
 pub(super) fn closed(all: &[&Report], of: Of) -> Result<Option<Closed>, MergeError> {

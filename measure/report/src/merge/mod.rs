@@ -8,7 +8,7 @@ mod objective;
 
 use crate::Report;
 use crate::schema::{self, Merged, Slow, StoredError, finite};
-use circumstances::{closed, generator, health, sessions, timeline, validity};
+use circumstances::{closed, generator, health, limits, sessions, timeline, validity};
 use counts::{arrivals, counts, outcomes, phases};
 use latencies::{kinds, latency, metrics, worst, worst_stretch};
 use objective::objective;
@@ -38,9 +38,21 @@ pub enum MergeError {
     /// Not a part of a run.
     #[error("a report says nothing of being a shard: merge reports of whole runs as runs")]
     NotAShard,
+    /// A part of a run, among runs.
+    #[error(
+        "shard {0} is a part of a run, and no repetition of one: merge the shards of a run as shards"
+    )]
+    IsAShard(u64),
     /// Parts of different runs.
-    #[error("the reports are not shards of one run: {0} differs")]
-    OtherRuns(&'static str),
+    #[error("shard {shard} is of another run than shard {other}: {what} differs")]
+    OtherRuns {
+        /// Which of them.
+        shard: u64,
+        /// The first that there is.
+        other: u64,
+        /// What they do not have in common.
+        what: &'static str,
+    },
     /// A part is not there.
     #[error("shards are missing: of {count} there are all but number {missing}, counted from 0")]
     Missing {
@@ -94,8 +106,12 @@ impl Report {
     /// ```
     ///
     /// # Errors
-    /// When there is none, their loops differ, or their histograms cannot be read.
+    /// When there is none, one is a shard, their loops differ, or their histograms cannot be read.
     pub fn merge(reports: &[Report]) -> Result<Report, MergeError> {
+        let mut shards = reports.iter().filter_map(|report| report.shard.as_ref());
+        if let (Some(shard), 2..) = (shards.next(), reports.len()) {
+            return Err(MergeError::IsAShard(shard.index));
+        }
         merge(reports, Of::Runs)
     }
 
@@ -138,9 +154,18 @@ impl Report {
                     "the plan (arrivals, profile, sessions or limits)",
                     shard.plan == agreed.plan,
                 ),
+                ("the target", report.target == first.target),
+                (
+                    "what is asked for (the requests, their keys or their mix)",
+                    shard.requests == agreed.requests,
+                ),
             ] {
                 if !is_same {
-                    return Err(MergeError::OtherRuns(what));
+                    return Err(MergeError::OtherRuns {
+                        shard: shard.index,
+                        other: agreed.index,
+                        what,
+                    });
                 }
             }
             if !there.insert(shard.index) {
@@ -244,7 +269,7 @@ fn merge(reports: &[Report], of: Of) -> Result<Report, MergeError> {
         environment: common(all, |report| report.environment.clone()),
         generator: generator(all, of),
         health: health(all)?,
-        limits: common(all, |report| report.limits.clone()),
+        limits: limits(all, of),
         closed: closed(all, of)?,
         sessions: sessions(all)?,
         problem: common(all, |report| report.problem.clone()),

@@ -137,6 +137,9 @@ pub struct Shard {
     /// limits.
     #[serde(default)]
     pub plan: Option<String>,
+    /// A number, in hexadecimal, that shards of one run have in common: of the requests, where the tool tells.
+    #[serde(default)]
+    pub requests: Option<String>,
     /// How far the wall clock of its machine was off from one that all shards asked, where they did: `start_at` then is by
     /// that one.
     #[serde(default)]
@@ -170,6 +173,7 @@ impl Shard {
             count: shard.count(),
             start_at,
             plan: Some(format!("{:016x}", plan.fingerprint())),
+            requests: None,
             clock,
         })
     }

@@ -148,8 +148,7 @@ pub(crate) fn load(report: &Report) -> String {
     }
     load.push_str(&format!("; seed {}", report.seed));
     if let Some(shard) = &report.shard {
-        let (number, count) = (shard.index.saturating_add(1), shard.count);
-        load.push_str(&format!("; shard {number} of {count}"));
+        load.push_str(&format!("; shard {}/{}", shard.index, shard.count));
         if let Some(clock) = &shard.clock {
             let within = Ns(clock.within_ns as f64);
             load.push_str(&format!(

@@ -28,6 +28,15 @@ fn clocks(shards: &[Report]) -> (bool, Option<f64>, String) {
     (merged.validity.valid, check.value, check.why.clone())
 }
 
+/// The text of a report, in one line.
+fn said(report: &Report) -> String {
+    let mut text = Vec::new();
+    report.write_text(&mut text, &TextStyle::default()).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
+}
+
 #[tokio::test(start_paused = true)]
 async fn how_far_apart_shards_began_is_what_their_clocks_may_be_off_together() {
     let report = Report::new(&calm().await);
@@ -45,15 +54,8 @@ async fn how_far_apart_shards_began_is_what_their_clocks_may_be_off_together() {
     let (valid, apart, why) = clocks(&asked([2_000_000, 300_000, 1_000_000], ["ntp"; 3]));
     assert_eq!((valid, apart), (true, Some(3e6)));
     assert!(why.contains("within 3.00 ms of each other"), "{why}");
-    let mut text = Vec::new();
     let merged = Report::merge_shards(&asked([2_000_000, 300_000, 1_000_000], ["ntp"; 3]));
-    merged
-        .unwrap()
-        .write_text(&mut text, &TextStyle::default())
-        .unwrap();
-    let text = String::from_utf8(text).unwrap().replace("\n", " ");
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ");
+    let text = said(&merged.unwrap());
     assert!(
         text.contains("shards began within 3.00 ms of each other"),
         "{text}"
@@ -147,8 +149,10 @@ async fn one_report_merged_keeps_its_latencies() {
 
 #[tokio::test(start_paused = true)]
 async fn shards_add_up() {
-    let report = Report::new(&mixed().await);
+    let mut report = Report::new(&mixed().await);
+    report.limits.as_mut().unwrap().max_in_flight = Some(5);
     let merged = Report::merge_shards(&shards(&report, 3)).unwrap();
+    assert_eq!(merged.limits.as_ref().unwrap().max_in_flight, Some(15));
     assert_eq!(merged.offered_rate, Some(60.0));
     assert_eq!(merged.asked_rate, Some(20.0));
     assert_eq!(merged.steady_ns, report.steady_ns);
@@ -188,9 +192,31 @@ async fn shards_are_merged_only_if_all_are_there_once_and_of_one_run() {
         MergeError::NotAShard
     ));
     assert!(matches!(refused(&[]), MergeError::None));
+    // Taken for repetitions they would be a run of a part of the load.
+    assert!(matches!(Report::merge(&all), Err(MergeError::IsAShard(0))));
     let mut other = all.clone();
     other[3].seed += 1;
-    assert!(matches!(refused(&other), MergeError::OtherRuns("the seed")));
+    assert_eq!(
+        refused(&other).to_string(),
+        "shard 3 is of another run than shard 0: the seed differs"
+    );
+    let mut other = all.clone();
+    other[1].target = Some("http://other.test/".to_owned());
+    assert_eq!(
+        refused(&other).to_string(),
+        "shard 1 is of another run than shard 0: the target differs"
+    );
+    // By the same fingerprint of what they ask for, or all without.
+    let asking = |each: [u64; 4]| {
+        let all = all.iter().zip(each);
+        let all: Vec<_> = all
+            .map(|(shard, fingerprint)| shard.clone().with_requests(fingerprint))
+            .collect();
+        all
+    };
+    assert!(Report::merge_shards(&asking([7; 4])).is_ok());
+    let error = refused(&asking([7, 7, 8, 7]));
+    assert!(error.to_string().contains("what is asked for"), "{error}");
     let endless = shard(&report, 0, u64::MAX);
     assert!(matches!(refused(&[endless]), MergeError::Missing { .. }));
     let closed = Report::new(&stopped().await);
@@ -198,6 +224,48 @@ async fn shards_are_merged_only_if_all_are_there_once_and_of_one_run() {
         Report::merge(&[report, closed]),
         Err(MergeError::Loops(..))
     ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shard_that_failed_a_check_or_was_interrupted_is_named() {
+    let report = Report::new(&calm().await);
+    let why = |shards: &[Report], name: &str| {
+        let merged = Report::merge_shards(shards).unwrap();
+        let mut checks = merged.validity.checks.iter();
+        let check = checks.find(|check| check.name == name);
+        check.map(|check| (merged.validity.valid, check.why.clone()))
+    };
+    let fail = |report: &mut Report| {
+        let mut checks = report.validity.checks.iter_mut();
+        let check = checks.find(|check| check.name == "all_sent").unwrap();
+        (check.pass, check.value) = (false, Some(3.0));
+        check.why = "3 were never sent".to_owned();
+        report.validity.valid = false;
+    };
+    let mut all = shards(&report, 3);
+    assert_eq!(why(&all, "shards_whole"), None);
+    fail(&mut all[2]);
+    assert_eq!(
+        why(&all, "all_sent"),
+        Some((false, "in shard 2: 3 were never sent".to_owned()))
+    );
+    fail(&mut all[0]);
+    let (_, several) = why(&all, "all_sent").unwrap();
+    assert_eq!(several, "in shards 0, 2; the worst: 3 were never sent");
+    // What is true of all of them needs no names.
+    fail(&mut all[1]);
+    let (_, every) = why(&all, "all_sent").unwrap();
+    assert_eq!(every, "3 were never sent");
+
+    let mut all = shards(&report, 3);
+    (all[1].interrupted, all[1].interrupted_at_ns) = (true, Some(2_000_000_000));
+    let (valid, stopped) = why(&all, "shards_whole").unwrap();
+    assert!(
+        valid && stopped.starts_with("shard 1 was interrupted at 2"),
+        "{stopped}"
+    );
+    let text = said(&Report::merge_shards(&all).unwrap());
+    assert!(text.contains("shard 1 was interrupted"), "{text}");
 }
 
 #[tokio::test(start_paused = true)]
