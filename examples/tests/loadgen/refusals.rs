@@ -156,7 +156,7 @@ fn a_soft_limit_is_raised_where_it_may_be() {
     let server = server().start().unwrap();
     let program = env!("CARGO_BIN_EXE_loadgen");
     let script = format!(
-        "ulimit -S -n 60; exec {program} http {} --rate 10 {SECOND} {BUSY} --connections 100",
+        "ulimit -S -n 60; exec {program} http {} --rate 10 --arrivals constant {SECOND} {BUSY} --connections 100 --json -",
         server.url("/")
     );
     let output = std::process::Command::new("sh")
@@ -164,6 +164,12 @@ fn a_soft_limit_is_raised_where_it_may_be() {
         .output()
         .unwrap();
     assert_status(&output, 0);
+    let report = report(&output);
+    assert_balances(&report);
+    assert_eq!(
+        (&report["arrivals"]["ok"], server.accepted() >= 100),
+        (&10.into(), true)
+    );
 }
 
 #[test]

@@ -304,21 +304,3 @@ fn quiet_is_quiet() {
         (String::new(), String::new())
     );
 }
-
-#[test]
-fn a_disk_that_is_full_costs_neither_the_other_files_nor_the_text() {
-    let server = server().start().unwrap();
-    let page = Scratch::new();
-    let flags = format!(
-        "--rate 20 {SECOND} --quiet --json /dev/full --html {}",
-        page.path()
-    );
-    let output = loadgen(&server.url("/"), &flags);
-    assert_status(&output, 3);
-    assert!(
-        stderr(&output).contains("/dev/full cannot be written"),
-        "{output:?}"
-    );
-    assert!(stdout(&output).contains("response"), "{output:?}");
-    assert!(page.read().contains("</html>"));
-}

@@ -178,10 +178,17 @@ async fn beyond_its_clients_the_server_turns_connections_away() {
     let second = client(&server, Connections::pool(1));
     let error = second.prepare().await.unwrap_err();
     // Its words may be lost where it closes before they are read.
-    assert!(
-        ["redis_max_clients", "reset", "closed"].contains(&error.class()),
-        "{error}"
-    );
+    let turned_away = ["redis_max_clients", "reset", "closed"];
+    assert!(turned_away.contains(&error.class()), "{error}");
+    let mut load = Load::new(client(&server, Connections::pool(1)));
+    load.echo(50, MS, LIMIT).await;
+    let (snapshot, outcomes, _) = load.finish().await;
+    assert_eq!(snapshot.counts().scheduled, 50);
+    let named = turned_away.iter().chain(&["backing_off"]);
+    let named: u64 = named.map(|class| failed(&outcomes, class)).sum();
+    // By the server's word it is a rejection.
+    let rejected = snapshot.counts().rejected;
+    assert_eq!(named + rejected, 50, "{outcomes:?}");
     assert_eq!(value(&first, "ECHO a").await, text("a"));
     drop(first);
     until(async || {
