@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 const HOUR: u64 = 3600;
-const PER_SECOND: u64 = 1000;
+const PER_SECOND: u64 = 5000;
 const SECOND: u64 = 1_000_000_000;
 
 fn resident_bytes() -> u64 {
