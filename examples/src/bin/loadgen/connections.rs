@@ -1,7 +1,10 @@
 //! Connections as far as they are the same for every protocol: how many, whom they trust, how long opening them may take.
 
 use crate::protocol::Connecting;
+use openloop_measurer::{Describe, Verdict};
 use openloop_net::Tls;
+use std::fmt::Display;
+use std::future::Future;
 use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
@@ -89,5 +92,15 @@ impl Connecting {
             Connecting::PerRequest => "a new connection for each request".to_owned(),
             Connecting::PerInFlight => "a connection for each request in flight".to_owned(),
         }
+    }
+}
+/// Whether the target can be reached after a run. One that turns a connection away, because others have them all, is there.
+pub(crate) async fn reached<E: Describe + Display>(
+    connecting: impl Future<Output = Result<(), E>>,
+) -> Result<(), String> {
+    match tokio::time::timeout(HEALTH, connecting).await {
+        Ok(Err(error)) if matches!(error.verdict(), Verdict::Rejected(_)) => Ok(()),
+        Ok(connected) => connected.map_err(|error| error.to_string()),
+        Err(_) => Err(format!("no connection within {HEALTH:?} after the run")),
     }
 }

@@ -10,7 +10,7 @@ mod watch;
 pub(crate) use args::InferenceArgs;
 
 use crate::arrivals::Replay;
-use crate::connections::HEALTH;
+use crate::connections::reached;
 use crate::exit::Failure;
 use crate::protocol::{Connecting, Observed, Protocol, share, steady};
 use crate::{kinds, output};
@@ -282,10 +282,7 @@ impl Protocol for InferenceLoad {
         let client = self.client(Connections::pool(1));
         async move {
             let client = client.map_err(|error| error.to_string())?;
-            match tokio::time::timeout(HEALTH, client.prepare()).await {
-                Ok(prepared) => prepared.map_err(|error| error.to_string()),
-                Err(_) => Err(format!("no connection within {HEALTH:?} after the run")),
-            }
+            reached(client.prepare()).await
         }
     }
 

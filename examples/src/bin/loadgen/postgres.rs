@@ -9,7 +9,7 @@ pub(crate) use args::PostgresArgs;
 
 use crate::arrivals::Replay;
 use crate::command::without_password;
-use crate::connections::{HEALTH, PROBES};
+use crate::connections::{HEALTH, PROBES, reached};
 use crate::exit::Failure;
 use crate::kinds;
 use crate::protocol::{Connecting, Observed, Protocol, share, steady};
@@ -197,10 +197,7 @@ impl Protocol for PostgresLoad {
         let client = self.client(None);
         async move {
             let client = client.map_err(|failure| failure.to_string())?;
-            match tokio::time::timeout(HEALTH, client.monitor()).await {
-                Ok(opened) => opened.map(drop).map_err(|error| error.to_string()),
-                Err(_) => Err(format!("no connection within {HEALTH:?} after the run")),
-            }
+            reached(async { client.monitor().await.map(drop) }).await
         }
     }
 

@@ -10,7 +10,7 @@ pub(crate) use mix::{RedisMix, read as read_mix};
 
 use crate::arrivals::Replay;
 use crate::command::without_password;
-use crate::connections::{HEALTH, PROBES};
+use crate::connections::{HEALTH, PROBES, reached};
 use crate::exit::Failure;
 use crate::kinds;
 use crate::protocol::{Connecting, Protocol, share};
@@ -197,10 +197,7 @@ impl Protocol for RedisLoad {
         let client = self.client(Connections::pool(1));
         async move {
             let client = client.map_err(|error| error.to_string())?;
-            match tokio::time::timeout(HEALTH, client.prepare()).await {
-                Ok(prepared) => prepared.map_err(|error| error.to_string()),
-                Err(_) => Err(format!("no connection within {HEALTH:?} after the run")),
-            }
+            reached(client.prepare()).await
         }
     }
 }
