@@ -27,12 +27,12 @@ fn scripted() -> LlmServer {
     script(5).start().unwrap()
 }
 
-/// An engine that batches, with this many blocks of cache, and steps of a millisecond.
-fn simulated(blocks: u32) -> LlmServer {
+/// An engine that batches, with this many blocks of cache and steps of so many seconds.
+fn simulated(blocks: u32, step: f64) -> LlmServer {
     let engine = EngineConfig {
         blocks,
         cost: StepCost {
-            base: 1e-3,
+            base: step,
             ..StepCost::default()
         },
         ..EngineConfig::default()

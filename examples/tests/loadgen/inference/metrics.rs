@@ -73,11 +73,13 @@ fn failed_streams_are_told_by_their_class() {
     assert_eq!(report["counts"]["cut_off_tokens"], 50);
 }
 
+/// 200 blocks are memory for 30 answers of three quarters of a second: 40 a second, of 80. An answer that gives way frees 9
+/// blocks at most, so that the memory is nearly full whenever one looks.
 #[test]
 fn memory_that_runs_out_is_marked() {
-    let server = simulated(40);
+    let server = simulated(200, 1e-2);
     let flags = format!(
-        "--rate 40 --arrivals constant --input-tokens fixed:60 --output-tokens fixed:150 --ramp-up 0s --warm-up 0s \
+        "--rate 80 --arrivals constant --input-tokens fixed:60 --output-tokens fixed:75 --ramp-up 0s --warm-up 0s \
          --steady 3s --cooldown 0s {BUSY} --json - --drain 30s"
     );
     let report = report(&load(&server, &flags));
@@ -172,7 +174,7 @@ fn answers_that_end_early_are_told() {
 
 #[test]
 fn the_prefix_hits_that_are_promised_are_those_that_metrics_show() {
-    let server = simulated(8192);
+    let server = simulated(8192, 1e-3);
     let flags = format!(
         "--rate 100 --arrivals constant --prefixes 4:160:1 --input-tokens fixed:40 --output-tokens fixed:2 \
          --ramp-up 0s --warm-up 1s --steady 3s --cooldown 0s {BUSY} --json -"

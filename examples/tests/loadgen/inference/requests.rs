@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 #[test]
 fn conversations_and_traces_are_sent_as_they_are() {
-    let server = simulated(8192);
+    let server = simulated(8192, 1e-3);
     let flags = format!(
         "--rate 10 --sessions fixed:3 --input-tokens fixed:32 --output-tokens fixed:4 --arrivals constant {SECOND} {BUSY} --json -"
     );

@@ -101,7 +101,7 @@ fn a_sweep_may_be_by_tokens_and_shows_what_the_objective_bounds() {
 /// guidellm#460: the second step of a sweep found what the first had left in the cache.
 #[test]
 fn steps_of_a_sweep_find_nothing_of_each_other() {
-    let server = simulated(8192);
+    let server = simulated(8192, 1e-3);
     let flags = format!(
         "--sweep 20,40 --prefixes 2:160:0 {SHORT} {SECOND} {BUSY} --floor-time 0s --quiet --metrics-url none"
     );
