@@ -35,16 +35,16 @@ const COUNTABLE: u64 = 1 << 53;
 /// *Quantitative System Performance* (1984), chapter 5. Cost: one pass over the stations.
 ///
 /// ```
-/// use openbatchcapacity::closed::Closed;
+/// use openloop_capacity::closed::Closed;
 ///
 /// // A request takes 5 ms of the service's core and 20 ms of the disk; users think for a second.
-/// let batch = Closed::new(&[0.005, 0.020], 1.0)?;
-/// assert!((batch.saturation() - 51.25).abs() < 1e-9);
-/// let bounds = batch.asymptotic(20)?;
+/// let closed = Closed::new(&[0.005, 0.020], 1.0)?;
+/// assert!((closed.saturation() - 51.25).abs() < 1e-9);
+/// let bounds = closed.asymptotic(20)?;
 /// assert!((bounds.throughput.upper - 20.0 / 1.025).abs() < 1e-9);
 /// // However many they are, the disk serves no more than 50 a second.
-/// assert_eq!(batch.asymptotic(1000)?.throughput.upper, 50.0);
-/// # Ok::<(), openbatchcapacity::CapacityError>(())
+/// assert_eq!(closed.asymptotic(1000)?.throughput.upper, 50.0);
+/// # Ok::<(), openloop_capacity::CapacityError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Closed {
