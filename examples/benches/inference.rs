@@ -229,9 +229,20 @@ fn verdict(report: &Value) -> String {
         _ => "invalid",
     };
     let arrivals = &report["arrivals"];
+    let own: Vec<_> = ["outbound_error", "inbound_error"]
+        .into_iter()
+        .filter_map(|name| checks.iter().find(|check| check["name"] == name))
+        .map(|check| {
+            let ms = |figure: &str| check[figure].as_f64().unwrap_or(f64::NAN) / 1e6;
+            format!("{:.2} of {:.2} ms", ms("value"), ms("limit"))
+        })
+        .collect();
     format!(
-        "{word} {names:?}, {} of {} ok, coalesced chunks {}",
-        arrivals["ok"], arrivals["scheduled"], report["counts"]["chunks_coalesced"]
+        "{word} {names:?}, its own part {} (out and back); {} of {} ok, coalesced chunks {}",
+        own.join(" and "),
+        arrivals["ok"],
+        arrivals["scheduled"],
+        report["counts"]["chunks_coalesced"]
     )
 }
 

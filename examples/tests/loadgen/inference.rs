@@ -1,5 +1,7 @@
 //! `loadgen inference` against servers that know what they served.
 
+#[cfg(unix)]
+mod generator;
 mod gpu;
 #[cfg(unix)]
 mod live;

@@ -132,7 +132,8 @@ impl Validity {
         Ok(())
     }
 
-    /// Of a run by itself: the generator's own part of each quantile of the response may be 2 % of it, or 50 µs.
+    /// Of a run by itself: the generator's own part of each quantile of the response, and of what of an answer comes before
+    /// its end, may be 2 % of it, or 50 µs.
     pub(crate) fn of(run: &Run) -> Self {
         Validity::within(run, lateness::TOLERANCE)
     }

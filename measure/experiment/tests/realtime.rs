@@ -4,6 +4,7 @@
 
 use openloop_experiment::drive::DriveError;
 use openloop_experiment::{Lifecycle, Plan, Slo, drive};
+use openloop_measurer::{Describe, Details, Verdict};
 use openloop_sched::{Arrivals, Rate, Ticket};
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
@@ -59,6 +60,49 @@ async fn a_generator_that_is_kept_from_its_work_is_blamed_and_not_the_service() 
     assert!(
         faults.contains(&"outbound_error") || faults.contains(&"all_sent"),
         "{faults:?}"
+    );
+}
+
+/// An answer of a second, whose first part came at this instant.
+struct Answer(tokio::time::Instant);
+
+impl Describe for Answer {
+    fn verdict(&self) -> Verdict {
+        Verdict::Ok
+    }
+
+    fn details(&self, into: &mut Details<'_>) {
+        into.answer_since_intended("first", self.0);
+    }
+}
+
+/// What is little of a long answer is much of its first part.
+#[tokio::test]
+async fn a_generator_that_is_late_for_first_parts_is_blamed_however_long_answers_are() {
+    // It keeps the only thread for 8 ms at a time: 2 % of an answer are 20 ms, and of its first part 0.4.
+    let in_the_way = tokio::spawn(async {
+        loop {
+            std::thread::sleep(Duration::from_millis(8));
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    });
+    let plan = steady(100.0, Duration::from_secs(1));
+    let run = drive::shared(&plan, |_: Ticket| async {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        let first = tokio::time::Instant::now();
+        tokio::time::sleep(Duration::from_millis(980)).await;
+        Answer(first)
+    })
+    .await
+    .unwrap();
+    in_the_way.abort();
+    assert!(!run.validity().is_valid());
+    let mut faults = run.validity().faults();
+    let fault = faults.find(|check| check.name == "outbound_error").unwrap();
+    assert!(
+        fault.why.starts_with("at p") && fault.why.contains(" of first, "),
+        "{}",
+        fault.why
     );
 }
 

@@ -13,6 +13,8 @@ pub(crate) enum Detail {
     Duration(&'static str, u64),
     /// The same, of a whole answer: what was not served has none, and is later than all that was.
     OfAnswer(&'static str, u64),
+    /// The one told just before, which runs from the intended instant, without the generator's lateness.
+    SinceFired(&'static str, u64),
     /// A named count, summed over arrivals.
     Count(&'static str, u64),
 }
@@ -27,13 +29,15 @@ pub struct Details<'a> {
     acquire_ns: u64,
     received: Option<Instant>,
     intended: Instant,
+    lag: Duration,
 }
 
 impl<'a> Details<'a> {
-    pub(crate) fn new(into: &'a mut Vec<Detail>, intended: Instant) -> Self {
+    pub(crate) fn new(into: &'a mut Vec<Detail>, intended: Instant, lag: Duration) -> Self {
         Details {
             into,
             intended,
+            lag,
             acquire_ns: 0,
             received: None,
         }
@@ -62,6 +66,17 @@ impl<'a> Details<'a> {
     /// A named duration from the [intended](Details::intended) instant until `at`: 0 where `at` lies before it.
     pub fn since_intended(&mut self, name: &'static str, at: Instant) {
         self.duration(name, at.saturating_duration_since(self.intended));
+    }
+
+    /// The same, of a [whole answer](Details::of_answer): what users wait for before its end.
+    ///
+    /// The generator's lateness is in it as it is in the response, of which it may be a small part, and so a run is valid
+    /// only where that is little for it as well.
+    pub fn answer_since_intended(&mut self, name: &'static str, at: Instant) {
+        let taken = at.saturating_duration_since(self.intended);
+        self.of_answer(name, taken);
+        let since_fired = nanos(taken.saturating_sub(self.lag));
+        self.into.push(Detail::SinceFired(name, since_fired));
     }
 
     /// Stages by name: those that the arrival came to.

@@ -205,7 +205,7 @@ impl Recorder {
         let mut slot = self.slot();
         let owned = slot.owned_details;
         slot.details.truncate(owned);
-        let mut into = Details::new(&mut slot.details, intended);
+        let mut into = Details::new(&mut slot.details, intended, sample.lag());
         details(&mut into);
         let (acquire_ns, received) = into.finish();
         sample.acquire = Duration::from_nanos(acquire_ns);

@@ -107,6 +107,8 @@ pub struct Section {
     metrics: Vec<(&'static str, Box<Histogram>)>,
     /// Those of them that belong to whole answers.
     of_answers: Vec<&'static str>,
+    /// Those of them that run from the intended instant, without the generator's lateness on the way out.
+    since_fired: Vec<(&'static str, Box<Histogram>)>,
     counts: Vec<(&'static str, u64)>,
     /// By [`slot`], each without kinds of its own. Where there are any, the lists above are empty.
     kinds: Vec<Section>,
@@ -117,6 +119,7 @@ static EMPTY: Section = Section {
     classes: Vec::new(),
     metrics: Vec::new(),
     of_answers: Vec::new(),
+    since_fired: Vec::new(),
     counts: Vec::new(),
     kinds: Vec::new(),
 };
@@ -158,6 +161,11 @@ impl Section {
                     histogram.record(ns);
                 }
             }
+            Detail::SinceFired(name, ns) => {
+                if outcome == Outcome::Ok {
+                    named(&mut self.since_fired, name).record(ns);
+                }
+            }
             Detail::Count(name, by) => *named(&mut self.counts, name) += by,
         }
     }
@@ -190,6 +198,9 @@ impl Section {
         }
         for name in &other.of_answers {
             note(&mut self.of_answers, name);
+        }
+        for (name, histogram) in &other.since_fired {
+            named(&mut self.since_fired, name).merge(histogram);
         }
         for (name, count) in &other.counts {
             *entry(&mut self.counts, *name) += count;
@@ -226,13 +237,19 @@ impl Section {
                 }
             }
         }
-        match other.metrics.get(left) {
-            None => Some(left - other.metrics.len()),
-            Some((name, theirs)) => {
-                entry(&mut self.metrics, *name).provide(theirs);
-                None
+        for (own, theirs) in [
+            (&mut self.metrics, &other.metrics),
+            (&mut self.since_fired, &other.since_fired),
+        ] {
+            match theirs.get(left) {
+                None => left -= theirs.len(),
+                Some((name, theirs)) => {
+                    entry(own, *name).provide(theirs);
+                    return None;
+                }
             }
         }
+        Some(left)
     }
 
     /// The kinds apart, or the whole where there are none.
@@ -276,7 +293,22 @@ impl Section {
     /// One of the named durations; `None` where no arrival had it.
     #[must_use]
     pub fn metric(&self, name: &str) -> Option<Cow<'_, Histogram>> {
-        let parts = self.parts().iter().flat_map(|part| &part.metrics);
+        self.total_of(name, |part| &part.metrics)
+    }
+
+    /// One of the named durations that run [from the intended instant](crate::Details::answer_since_intended), without the
+    /// generator's lateness on the way out: as if it ran from when the arrival was fired. `None` for all others.
+    #[must_use]
+    pub fn metric_since_fired(&self, name: &str) -> Option<Cow<'_, Histogram>> {
+        self.total_of(name, |part| &part.since_fired)
+    }
+
+    fn total_of(
+        &self,
+        name: &str,
+        list: impl Fn(&Section) -> &[(&'static str, Box<Histogram>)],
+    ) -> Option<Cow<'_, Histogram>> {
+        let parts = self.parts().iter().flat_map(list);
         let mut of_kinds = parts
             .filter(|(existing, histogram)| *existing == name && histogram.count() > 0)
             .map(|(_, histogram)| &**histogram);

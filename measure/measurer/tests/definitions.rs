@@ -38,6 +38,52 @@ impl Describe for Reply {
     }
 }
 
+/// Of two parts of an answer one runs from the intended instant.
+struct Parted(bool);
+
+impl Describe for Parted {
+    fn verdict(&self) -> Verdict {
+        match self.0 {
+            true => Verdict::Ok,
+            false => Verdict::Failed("cut_off"),
+        }
+    }
+
+    fn details(&self, into: &mut Details<'_>) {
+        into.answer_since_intended("first", into.intended() + ms(50));
+        into.of_answer("last", ms(60));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_lateness_of_the_generator_can_be_taken_from_what_comes_before_the_end() {
+    let recorder = Recorder::new(Instant::now(), Layout::steady_only(ms(100)).unwrap());
+    sleep(ms(20)).await;
+    for (seq, lag, is_whole) in [(0, 4, true), (1, 20, true), (2, 9, false)] {
+        let ticket = Ticket {
+            seq,
+            intended: at(20 - lag),
+        };
+        let arrival = recorder.arrive(Due {
+            ticket,
+            fired: at(20),
+        });
+        arrival.measure(async { Parted(is_whole) }).await;
+    }
+    let steady = recorder.snapshot().steady();
+    let first = steady.metric("first").unwrap();
+    assert!(steady.is_of_answers("first"));
+    assert_eq!(
+        (first.count(), first.min_ns(), first.max_ns()),
+        (2, Some(50 * MS), Some(50 * MS))
+    );
+    let since_fired = steady.metric_since_fired("first").unwrap();
+    assert_eq!(since_fired.count(), 2);
+    assert_eq!(since_fired.min_ns(), Some(30 * MS));
+    assert_eq!(since_fired.max_ns(), Some(46 * MS));
+    assert!(steady.metric_since_fired("last").is_none());
+}
+
 #[tokio::test(start_paused = true)]
 async fn response_is_schedule_delay_plus_service_and_exchange_leaves_out_our_wait() {
     let start = Instant::now();

@@ -194,7 +194,7 @@ impl Parts {
         let (Some(at), Some(sent)) = (self.whole_at, self.sent) else {
             return;
         };
-        into.of_answer("e2e", at.saturating_duration_since(into.intended()));
+        into.answer_since_intended("e2e", at);
         let took = at.saturating_duration_since(sent);
         into.of_answer("e2e_sent", took);
         if let Some(tokens) = self.usage.output_tokens.filter(|tokens| *tokens > 0) {

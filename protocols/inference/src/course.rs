@@ -303,7 +303,7 @@ impl Course {
         if let Some(at) = self.first_event.filter(|at| *at < first) {
             into.since_intended("first_event", at);
         }
-        into.of_answer("ttft", first.saturating_duration_since(into.intended()));
+        into.answer_since_intended("ttft", first);
         into.of_answer("ttft_sent", first.saturating_duration_since(self.sent));
         if let Some(at) = self.first_visible.filter(|at| *at > first) {
             into.since_intended("ttft_visible", at);
@@ -320,7 +320,7 @@ impl Course {
             None => into.count("itl_not_observable", 1),
         }
         if self.finished {
-            into.of_answer("e2e", self.last.saturating_duration_since(into.intended()));
+            into.answer_since_intended("e2e", self.last);
             let whole = self.last - self.sent;
             into.of_answer("e2e_sent", whole);
             let per_token = self.output_tokens().and_then(|(n, _)| per(whole, n));
