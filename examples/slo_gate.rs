@@ -82,7 +82,8 @@ mod tests {
     use super::*;
     use openloop_experiment::Verdict;
 
-    const STEADY: Duration = Duration::from_secs(3);
+    /// 36 responses lie above P90: on a machine that stalls now and then, enough separate ones still.
+    const STEADY: Duration = Duration::from_secs(6);
 
     #[tokio::test]
     async fn the_build_in_production_keeps_its_objective() -> Result<(), Box<dyn Error>> {
