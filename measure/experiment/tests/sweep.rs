@@ -195,6 +195,25 @@ fn a_list_ends_where_the_service_is_saturated() {
     assert!((by("rate x S") - 3.0).abs() < 0.2, "{busy:?}");
 }
 
+/// Whoever finds the one server busy is turned away: of 40/s it serves 38.5, of 600/s 375 and of 900/s 474.
+#[test]
+fn a_rate_above_all_that_is_served_is_not_carried_and_the_reason_is_that() {
+    let service = station(1, "exponential:0.001").waiting(0);
+    let found = |rates: [f64; 2]| {
+        let list = Sweep::rates(rates.map(per_second)).within(slo("response_ok.p99<=20ms"));
+        sweep(&list, &base(100), &service).found()
+    };
+    let Capacity::Below { rate, why } = found([600.0, 900.0]) else {
+        panic!("{}", found([600.0, 900.0]));
+    };
+    assert_eq!(rate, 600.0);
+    assert!(why.starts_with("no more than 37"), "{why}");
+    let Capacity::Found { rate, why, .. } = found([40.0, 900.0]) else {
+        panic!("{}", found([40.0, 900.0]));
+    };
+    assert_eq!((rate, why.as_str()), (40.0, "no more is served"));
+}
+
 #[test]
 fn every_step_has_a_seed_and_a_nonce_of_its_own() {
     let mut seen = BTreeSet::new();

@@ -51,7 +51,8 @@ impl Of<'_> {
         let needed = (self.steady_seconds() * factor).ceil();
         Some(match needed.is_finite() {
             true => format!(
-                "only {above} separate excursions lie above it and {EXCURSIONS} are needed: a steady phase of {how} {needed:.0} s would do"
+                "only {above} separate excursion{} above it and {EXCURSIONS} are needed: a steady phase of {how} {needed:.0} s would do",
+                if above == 1 { " lies" } else { "s lie" }
             ),
             false => "nothing lies above the largest, so no length would tell: bound a quantile such as p99.9".to_owned(),
         })

@@ -217,7 +217,10 @@ impl Curve {
             },
             (None, Some(broken)) => Capacity::Below {
                 rate: judged[broken].0,
-                why: reason(&judged[broken].1),
+                why: match judged[broken].1.verdict {
+                    Verdict::Fail => reason(&judged[broken].1),
+                    _ => format!("no more than {} is served", PerSecond(most)),
+                },
             },
             (None, None) => Capacity::Unknown {
                 why: (judged.first().map(told))
@@ -374,17 +377,16 @@ fn reason(judgement: &Judgement) -> String {
     reasons.next().unwrap_or_default()
 }
 
-/// What is broken, in a few words.
+/// What is broken, in a few words; of what is not, that no more is served.
 fn first_broken(judgement: &Judgement) -> String {
+    if judgement.verdict != Verdict::Fail {
+        return "no more is served".to_owned();
+    }
     let findings = judgement.findings.iter();
-    let broken = findings.filter(|finding| finding.verdict == judgement.verdict);
-    let broken: Vec<String> = match judgement.verdict {
-        Verdict::Pass => Vec::new(),
-        _ => broken.map(Finding::short).collect(),
-    };
+    let broken = findings.filter(|finding| finding.verdict == Verdict::Fail);
+    let broken: Vec<String> = broken.map(Finding::short).collect();
     match (broken.is_empty(), judgement.why.first()) {
-        (false, _) => broken.join(", "),
         (true, Some(why)) => why.clone(),
-        (true, None) => "no more is served".to_owned(),
+        _ => broken.join(", "),
     }
 }
