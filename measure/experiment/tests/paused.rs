@@ -442,6 +442,8 @@ async fn one_freeze_of_the_generator_makes_the_run_invalid() {
     .unwrap();
     let faults: Vec<_> = run.validity().faults().map(|check| check.name).collect();
     assert_eq!(faults, ["outbound_error"]);
+    let counts = run.snapshot().counts();
+    assert_eq!((counts.scheduled, counts.ok), (10_000, 10_000));
 }
 
 #[tokio::test(start_paused = true)]

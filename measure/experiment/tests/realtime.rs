@@ -55,6 +55,9 @@ async fn a_generator_that_is_kept_from_its_work_is_blamed_and_not_the_service() 
     )
     .await
     .unwrap();
+    let counts = run.snapshot().counts();
+    assert!(counts.balances(), "{counts:?}");
+    assert_eq!((counts.scheduled, counts.ok + counts.unsent), (2500, 2500));
     assert!(!run.validity().is_valid());
     let faults: Vec<_> = run.validity().faults().map(|check| check.name).collect();
     assert!(

@@ -5,11 +5,13 @@ use bytes::Bytes;
 use h2::Reason;
 use h2::server::{Connection, SendResponse};
 use openloop_http::{Connections, Http};
-use openloop_measurer::{Describe, Operation, Verdict};
+use openloop_measurer::{Describe, Layout, Operation, Outcome, Recorder, Verdict};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
 
 type Server = Connection<TcpStream, Bytes>;
 
@@ -141,11 +143,25 @@ async fn a_refused_stream_is_tried_once_more_and_then_rejected() {
 
 #[tokio::test]
 async fn a_stream_that_is_reset_leaves_its_connection_alone() {
-    let (url, accepted) = serve(|number| if number == 0 { Act::Reset } else { Act::Answer }).await;
+    let script = |number: u64| match number.is_multiple_of(3) {
+        true => Act::Reset,
+        false => Act::Answer,
+    };
+    let (url, accepted) = serve(script).await;
     let http = client(&url, "GET");
     let error = http.call(http.request()).await.unwrap_err();
     assert_eq!((error.class(), error.stages().retries), ("stream_reset", 0));
-    http.call(http.request()).await.unwrap();
+    let layout = Layout::steady_only(Duration::from_secs(3600)).unwrap();
+    let recorder = Recorder::new(Instant::now(), layout);
+    for seq in 0..29 {
+        let arrival = recorder.arrive_at(seq, Instant::now());
+        let _ = arrival.measure(http.call(http.request())).await;
+    }
+    let outcomes: Vec<_> = recorder.snapshot().outcomes().collect();
+    assert_eq!(
+        outcomes,
+        [(Outcome::Ok, 20), (Outcome::Failed("stream_reset"), 9)]
+    );
     assert_eq!(accepted.load(Ordering::Relaxed), 1);
 }
 

@@ -8,13 +8,13 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 #[error(
-    "{text:?} is no duration: write a number and a unit (ns, us, ms, s or m), such as 250us or 1.5s"
+    "{text:?} is no duration: write a number and a unit (ns, us, ms, s, m or h), such as 250us or 1.5s"
 )]
 pub struct DurationError {
     text: String,
 }
 
-/// Reads a duration: a number of zero or more, and one of the units ns, us, ms, s and m.
+/// Reads a duration: a number of zero or more, and one of the units ns, us, ms, s, m and h.
 ///
 /// # Errors
 ///
@@ -43,6 +43,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
         "ms" => 1e-3,
         "s" => 1.0,
         "m" => 60.0,
+        "h" => 3600.0,
         _ => return Err(error()),
     };
     let number: f64 = number.parse().map_err(|_| error())?;
@@ -61,6 +62,7 @@ mod tests {
             ("1ms", Duration::from_millis(1)),
             ("0.5s", Duration::from_millis(500)),
             ("2m", Duration::from_secs(120)),
+            ("1h", Duration::from_secs(3600)),
             ("0s", Duration::ZERO),
         ];
         for (text, expected) in cases {

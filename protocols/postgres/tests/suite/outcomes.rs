@@ -1,10 +1,11 @@
 //! Each way to fail has its class.
 
 use crate::{class, client, named, server};
-use openloop_measurer::{Describe, Operation, Verdict};
+use openloop_measurer::{Layout, Operation, Outcome, Recorder};
 use openloop_postgres::{Connections, Postgres, Request, Statement, Tls};
 use openloop_testbed::{Certificate, Postgres as Server};
 use std::time::Duration;
+use tokio::time::Instant;
 
 #[tokio::test]
 async fn errors_of_the_server_are_told_apart_and_leave_the_connection_usable() {
@@ -41,12 +42,29 @@ async fn a_server_with_too_many_connections_rejects() {
     let (postgres, _) = named(&small).with(Connections::pool(5));
     postgres.prepare().await.unwrap();
     let (more, _) = named(&small).with(Connections::PerRequest);
-    let error = more.call(Request::simple("SELECT 1")).await.unwrap_err();
-    assert_eq!(error.verdict(), Verdict::Rejected("pg_53300"));
     assert_eq!(more.prepare().await.unwrap_err().class(), "pg_53300");
+    let layout = Layout::steady_only(Duration::from_secs(3600)).unwrap();
+    let recorder = Recorder::new(Instant::now(), layout);
+    let ask = async |seq| {
+        let arrival = recorder.arrive_at(seq, Instant::now());
+        let call = more.call(Request::simple("SELECT 1"));
+        arrival.measure(call).await.1.outcome
+    };
+    for seq in 0..20 {
+        assert_eq!(ask(seq).await, Outcome::Rejected("pg_53300"));
+    }
     drop(postgres);
     // The server's processes end a moment after their connections.
-    while more.call(Request::simple("SELECT 1")).await.is_err() {}
+    let mut sent = 21;
+    while ask(sent - 1).await != Outcome::Ok {
+        sent += 1;
+    }
+    let counts = recorder.counts();
+    assert!(counts.balances(), "{counts:?}");
+    assert_eq!(
+        (counts.scheduled, counts.ok, counts.rejected),
+        (sent, 1, sent - 1)
+    );
 }
 
 #[tokio::test]
