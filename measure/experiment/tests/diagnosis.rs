@@ -9,6 +9,7 @@ use openloop_experiment::simulate::{Batcher, Pauses, Served, Simulated, Station}
 use openloop_experiment::sweep::Sweep;
 use openloop_measurer::Outcome;
 use openloop_sched::{Offset, Ticket};
+use openloop_workload::Values;
 use simulated::{base, floor, full, per_second, station, sweep};
 use std::time::Duration;
 
@@ -144,6 +145,50 @@ fn sizes_are_told_as_well() {
     };
     assert!(near(every, pauses.every), "{paused}");
     assert!(near(length, pauses.length), "{paused}");
+}
+
+/// A worker that has to be woken where it finds nobody waiting.
+#[derive(Clone)]
+struct Sleeper {
+    service: Values,
+    wake: Duration,
+    seed: u64,
+    free: Offset,
+}
+
+impl Simulated for Sleeper {
+    fn begin(&mut self, seed: u64) {
+        (self.seed, self.free) = (seed, Offset::ZERO);
+    }
+
+    fn serve(&mut self, ticket: Ticket, at: Offset) -> Served {
+        let wake = match self.free < at {
+            true => self.wake,
+            false => Duration::ZERO,
+        };
+        let service = Duration::from_secs_f64(self.service.value(self.seed, ticket.seq));
+        self.free = self.free.max(at).saturating_add(wake + service);
+        Served::at(self.free)
+    }
+}
+
+/// At rest a request takes longer than at work, so that at its best it seems to do the work of more than one.
+#[test]
+fn a_worker_that_has_to_be_woken_is_a_single_worker_all_the_same() {
+    for (law, wake) in [
+        ("gamma:mean=0.002,cv=0.5", 0.4),
+        ("fixed:0.002", 0.9),
+        ("exponential:0.002", 0.6),
+    ] {
+        let sleeper = Sleeper {
+            service: law.parse().unwrap(),
+            wake: Duration::from_secs_f64(wake / 1e3),
+            seed: 0,
+            free: Offset::ZERO,
+        };
+        let diagnosis = diagnose(1, 500.0, &sleeper);
+        assert_eq!(diagnosis.model, Model::SingleWorker, "{law}: {diagnosis}");
+    }
 }
 
 /// A pool of connections on our side of the wire: who finds its line full has failed, and never reached the service.

@@ -19,6 +19,11 @@ const MOSTLY: f64 = 0.8;
 /// A single worker does the work of one, give or take this.
 const ONE: f64 = 0.15;
 
+/// Below this many it is taken for one that is quicker where it is busy, if waits are those of one: what has just been at
+/// work need not be woken, and its caches are warm. Where services at rest vary more than exponential ones, though, their
+/// mean is that of something else as well, such as pauses.
+const NEARLY_ONE: f64 = 1.5;
+
 /// By what factor waits may be off and still be those of a model.
 const OFF: f64 = 1.8;
 
@@ -64,10 +69,14 @@ pub(super) fn of(curve: &Curve, notes: &mut Notes) -> Model {
         );
         return Model::Unsure;
     }
-    match parallel < 1.0 + ONE {
-        true => single(&facts, notes),
-        false => several(&facts, notes),
+    let is_nearly_one = parallel < NEARLY_ONE && facts.cv <= 1.0;
+    if parallel < 1.0 + ONE || is_nearly_one {
+        return single(&facts, notes);
     }
+    if let Some(batching) = batching(&facts, notes) {
+        return batching;
+    }
+    several(&facts, notes)
 }
 
 impl Facts {
@@ -116,11 +125,12 @@ impl Facts {
         })
     }
 
-    /// The wait over S that `servers` behind one queue would have at the load `erlangs`; `None` where they would not
-    /// keep up.
+    /// The wait over S that `servers` behind one queue would have at the load `erlangs`. S was measured at rest, and is
+    /// less at work if more was served than they could do by it. `None` where they would not keep up.
     fn shared(&self, servers: u32, erlangs: f64) -> Option<f64> {
-        let model = GGc::new(erlangs, 1.0, servers, 1.0, self.cv).ok()?;
-        Some(model.mean_wait())
+        let quicker = (self.parallel / f64::from(servers)).max(1.0);
+        let model = GGc::new(erlangs / quicker, 1.0, servers, 1.0, self.cv).ok()?;
+        Some(model.mean_wait() / quicker)
     }
 
     /// By how many times the waits are longer than `model` says: the geometric mean over the loads up to `most` at which
@@ -181,7 +191,8 @@ fn bounded_pool(curve: &Curve, facts: &Facts, notes: &mut Notes) -> Option<Model
 }
 
 fn single(facts: &Facts, notes: &mut Notes) -> Model {
-    let (over, points) = facts.over(0.9, |erlangs| facts.shared(1, erlangs));
+    let busiest = 0.9 * facts.parallel;
+    let (over, points) = facts.over(busiest, |erlangs| facts.shared(1, erlangs));
     let said = format!(
         "waits are {} times those of one worker with services of C_v {} (Pollaczek-Khinchine), over {points} rates",
         Short(over),
@@ -195,11 +206,8 @@ fn single(facts: &Facts, notes: &mut Notes) -> Model {
     Model::Unsure
 }
 
-fn several(facts: &Facts, notes: &mut Notes) -> Model {
-    let servers = facts.parallel.round().max(2.0);
-    let count = servers as u32;
-    let busiest = 0.9 * facts.parallel;
-    let (shared, points) = facts.over(busiest, |erlangs| facts.shared(count, erlangs));
+fn batching(facts: &Facts, notes: &mut Notes) -> Option<Model> {
+    let count = facts.parallel.round().max(2.0) as u32;
     // While there is less work than one could do, a pool hardly ever lets anybody wait, and a batch that has begun does.
     let early = f64::min(0.4 * facts.parallel, 1.5);
     let (batched, early_points) = facts.over(early, |erlangs| Some(of_batches(erlangs)));
@@ -210,8 +218,16 @@ fn several(facts: &Facts, notes: &mut Notes) -> Model {
             Short(pooled),
             Short(batched)
         ));
-        return Model::Batching;
+        return Some(Model::Batching);
     }
+    None
+}
+
+fn several(facts: &Facts, notes: &mut Notes) -> Model {
+    let servers = facts.parallel.round().max(2.0);
+    let count = servers as u32;
+    let busiest = 0.9 * facts.parallel;
+    let (shared, points) = facts.over(busiest, |erlangs| facts.shared(count, erlangs));
     let said = format!(
         "waits are {} times those of {count} workers behind one queue (Allen-Cunneen), over {points} rates",
         Short(shared)
