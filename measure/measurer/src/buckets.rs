@@ -15,7 +15,7 @@ const HALF: u32 = 10;
 /// Octaves of buckets, the first two in one; the last holds [`LIMIT_NS`]: as many as the library has.
 const LEN: usize = 33 << HALF;
 
-/// Buckets that get their memory together: a quarter of an octave, 2 KiB.
+/// Buckets that get their memory together: a quarter of an octave, 512 bytes.
 const PART: usize = 256;
 
 /// A part has memory of its own once so many of its buckets have values, or one of them so many: extremes, each of which
@@ -23,7 +23,10 @@ const PART: usize = 256;
 const FEW: usize = 8;
 const OFTEN: u64 = 32;
 
-type Part = Box<[u64; PART]>;
+/// Counts up to what they hold; what is more stands beside. Hardly any bucket of a part has more, and a dozen histograms
+/// for each window of a run are to stay near the processor.
+type Part = Box<[u16; PART]>;
+const HELD: u64 = 1 << u16::BITS;
 
 /// Counts by bucket, laid out as HdrHistogram does.
 ///
@@ -35,7 +38,7 @@ type Part = Box<[u64; PART]>;
 #[derive(Clone, Debug)]
 pub(crate) struct Buckets {
     parts: Box<[Option<Part>; LEN / PART]>,
-    /// Buckets of the other parts, ascending, and what is in them.
+    /// Buckets, ascending, and what is in them: all of it where their part has no memory, else multiples of [`HELD`].
     few: Vec<(usize, u64)>,
 }
 
@@ -52,9 +55,14 @@ impl Buckets {
     pub(crate) fn record(&mut self, ns: u64) {
         let index = index(ns);
         match self.parts.get_mut(index / PART) {
-            Some(Some(part)) => part[index % PART] += 1,
-            Some(None) => self.add_to_few(index, 1),
-            None => {}
+            Some(Some(part)) => {
+                let count = &mut part[index % PART];
+                *count = count.wrapping_add(1);
+                if *count == 0 {
+                    self.add_to_few(index, HELD);
+                }
+            }
+            _ => self.add_at(index, 1),
         }
     }
 
@@ -63,21 +71,32 @@ impl Buckets {
         self.add_at(index(ns), count);
     }
 
+    #[cold]
     fn add_at(&mut self, index: usize, count: u64) {
         match self.parts.get_mut(index / PART) {
             Some(Some(part)) => {
-                let existing = &mut part[index % PART];
-                *existing = existing.saturating_add(count);
+                let held = &mut part[index % PART];
+                let sum = count.saturating_add(u64::from(*held));
+                *held = (sum % HELD) as u16;
+                if sum >= HELD {
+                    self.add_to_few(index, sum - sum % HELD);
+                }
             }
-            Some(None) => self.add_to_few(index, count),
+            Some(None) => {
+                let there = self.add_to_few(index, count);
+                let part = index / PART;
+                if there >= OFTEN || self.few_of(part).len() >= FEW {
+                    self.provide_part(part);
+                }
+            }
             None => {}
         }
     }
 
+    /// How many are there then.
     #[cold]
-    fn add_to_few(&mut self, index: usize, count: u64) {
-        let place = self.few.binary_search_by_key(&index, |(index, _)| *index);
-        let there = match place {
+    fn add_to_few(&mut self, index: usize, count: u64) -> u64 {
+        match self.few.binary_search_by_key(&index, |(index, _)| *index) {
             Ok(place) => {
                 let there = &mut self.few[place].1;
                 *there = there.saturating_add(count);
@@ -87,10 +106,6 @@ impl Buckets {
                 self.few.insert(place, (index, count));
                 count
             }
-        };
-        let part = index / PART;
-        if there >= OFTEN || self.few_of(part).len() >= FEW {
-            self.part(part);
         }
     }
 
@@ -100,36 +115,46 @@ impl Buckets {
         before(part * PART)..before((part + 1) * PART)
     }
 
-    /// A part with memory of its own.
-    fn part(&mut self, part: usize) -> &mut Part {
-        let few = match self.parts[part] {
-            None => self.few_of(part),
-            Some(_) => 0..0,
-        };
-        let own = self.parts[part].get_or_insert_with(cleared);
-        for (index, count) in self.few.drain(few) {
-            own[index % PART] = count;
+    /// Gives a part memory of its own.
+    fn provide_part(&mut self, part: usize) {
+        if self.parts[part].is_none() {
+            self.parts[part] = Some(cleared());
+            let few = self.few_of(part);
+            let few: Vec<_> = self.few.drain(few).collect();
+            for (index, count) in few {
+                self.add_at(index, count);
+            }
         }
-        own
     }
 
     /// Takes memory where `other` has taken it.
     pub(crate) fn provide(&mut self, other: &Buckets) {
         for (part, theirs) in other.parts.iter().enumerate() {
-            if theirs.is_some() && self.parts[part].is_none() {
-                self.part(part);
+            if theirs.is_some() {
+                self.provide_part(part);
             }
         }
     }
 
     /// Adds those of `other`.
     pub(crate) fn merge(&mut self, other: &Buckets) {
-        for (part, theirs) in other.parts.iter().enumerate() {
-            if let Some(theirs) = theirs {
-                for (ours, theirs) in self.part(part).iter_mut().zip(theirs.iter()) {
-                    *ours += theirs;
+        let mut carried = Vec::new();
+        for (number, theirs) in other.parts.iter().enumerate() {
+            let Some(theirs) = theirs else { continue };
+            self.provide_part(number);
+            let ours = self.parts[number]
+                .iter_mut()
+                .flat_map(|part| part.iter_mut());
+            for (index, (ours, theirs)) in (number * PART..).zip(ours.zip(theirs.iter())) {
+                let (sum, is_carried) = ours.overflowing_add(*theirs);
+                *ours = sum;
+                if is_carried {
+                    carried.push(index);
                 }
             }
+        }
+        for index in carried {
+            self.add_to_few(index, HELD);
         }
         for (index, count) in &other.few {
             self.add_at(*index, *count);
@@ -140,14 +165,19 @@ impl Buckets {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let parts = self.parts.iter().enumerate();
         let buckets = parts.flat_map(|(number, part)| {
-            let few = match part {
-                None if !self.few.is_empty() => self.few_of(number),
-                _ => 0..0,
+            let few = match self.few.is_empty() {
+                true => &[],
+                false => &self.few[self.few_of(number)],
             };
-            let counts = part.iter().flat_map(|part| part.iter().copied());
-            (number * PART..)
-                .zip(counts)
-                .chain(self.few[few].iter().copied())
+            let beside = |index| match few.binary_search_by_key(&index, |(index, _)| *index) {
+                Ok(place) => few[place].1,
+                Err(_) => 0,
+            };
+            let held = part.iter().flat_map(|part| part.iter());
+            let held = (number * PART..).zip(held);
+            let held = held.map(move |(index, held)| (index, u64::from(*held) + beside(index)));
+            let alone = if part.is_none() { few } else { &[] };
+            held.chain(alone.iter().copied())
         });
         let some = buckets.filter(|(_, count)| *count > 0);
         some.map(|(index, count)| (highest(index), count))
@@ -297,6 +327,30 @@ mod tests {
             to_come.iter().collect::<Vec<_>>(),
             [(highest_equivalent(1 << 30), 1)]
         );
+    }
+
+    #[test]
+    fn a_bucket_counts_beyond_what_its_part_holds() {
+        let (mut one, mut twice) = (Buckets::new(), Buckets::new());
+        for _ in 0..3 * HELD + 5 {
+            one.record(7_000_000);
+        }
+        one.add(7_000_000, 1 << 40);
+        one.record(9_000_000);
+        let value = highest_equivalent(7_000_000);
+        let count = 3 * HELD + 5 + (1 << 40);
+        let other = (highest_equivalent(9_000_000), 1);
+        assert_eq!(one.iter().collect::<Vec<_>>(), [(value, count), other]);
+        twice.merge(&one);
+        twice.merge(&one);
+        assert_eq!(twice.iter().next(), Some((value, 2 * count)));
+        assert_eq!(Buckets::from_v2_bytes(&twice.to_v2_bytes()), twice);
+        // Half and half make a whole one.
+        let mut half = Buckets::new();
+        half.add(7_000_000, HELD / 2);
+        let mut whole = half.clone();
+        whole.merge(&half);
+        assert_eq!(whole.iter().next(), Some((value, HELD)));
     }
 
     proptest! {

@@ -11,7 +11,7 @@ use std::fmt;
 /// above [`LIMIT_NS`] keeps its place in the count, the sum and the exact maximum and is counted by
 /// [`over_range`](Histogram::over_range); a quantile that falls on one is [`LIMIT_NS`] as a lower bound.
 ///
-/// Empty means [`None`], never 0. The buckets take 2 KiB for each quarter of a power of two that many values fall in, and a few
+/// Empty means [`None`], never 0. The buckets take 512 bytes for each quarter of a power of two that many values fall in, and a few
 /// bytes for each value elsewhere. Recording takes about 10 ns.
 ///
 /// There is no way to merge or average quantiles: only histograms [`merge`](Histogram::merge).
