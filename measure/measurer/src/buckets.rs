@@ -1,7 +1,8 @@
 //! The buckets of an HdrHistogram with three significant digits.
 
+use crate::gamma;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use hdrhistogram::serialization::{Serializer, V2Serializer};
 use std::ops::Range;
 
 /// The largest value that keeps its digits: one hour.
@@ -163,6 +164,11 @@ impl Buckets {
 
     /// Pairs of (highest value of a bucket, values in it), ascending, empty buckets left out.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.counted().map(|(index, count)| (highest(index), count))
+    }
+
+    /// Pairs of (bucket, values in it), ascending, empty ones left out.
+    fn counted(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let parts = self.parts.iter().enumerate();
         let buckets = parts.flat_map(|(number, part)| {
             let few = match self.few.is_empty() {
@@ -179,19 +185,35 @@ impl Buckets {
             let alone = if part.is_none() { few } else { &[] };
             held.chain(alone.iter().copied())
         });
-        let some = buckets.filter(|(_, count)| *count > 0);
-        some.map(|(index, count)| (highest(index), count))
+        buckets.filter(|(_, count)| *count > 0)
+    }
+
+    /// Adds to `bytes`, for each bucket that has values, how many buckets on from the last such it stands, and how many
+    /// values it has.
+    pub(crate) fn pack(&self, bytes: &mut Vec<u8>) {
+        let mut next = 0;
+        let numbers = self.counted().flat_map(|(index, count)| {
+            let on = index + 1 - std::mem::replace(&mut next, index + 1);
+            [on as u64, count]
+        });
+        gamma::write(bytes, numbers);
+    }
+
+    /// Reads what [`pack`](Buckets::pack) wrote.
+    pub(crate) fn unpack(bytes: &[u8]) -> Self {
+        let mut buckets = Buckets::new();
+        let mut next = 0;
+        let mut numbers = gamma::read(bytes);
+        while let (Some(on), Some(count)) = (numbers.next(), numbers.next()) {
+            next += on as usize;
+            buckets.add_at(next - 1, count);
+        }
+        buckets
     }
 
     /// The HdrHistogram V2 encoding, uncompressed.
     pub(crate) fn to_v2_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        self.write_v2(&mut bytes);
-        bytes
-    }
-
-    /// Adds the HdrHistogram V2 encoding, uncompressed, to `bytes`.
-    pub(crate) fn write_v2(&self, bytes: &mut Vec<u8>) {
         if let Ok(mut histogram) =
             Histogram::<u64>::new_with_bounds(1, LIMIT_NS, SIGNIFICANT_DIGITS)
         {
@@ -201,23 +223,10 @@ impl Buckets {
                 debug_assert!(recorded.is_ok());
             }
             // Writing into a Vec cannot fail.
-            let written = V2Serializer::new().serialize(&histogram, bytes);
+            let written = V2Serializer::new().serialize(&histogram, &mut bytes);
             debug_assert!(written.is_ok());
         }
-    }
-
-    /// Reads what [`to_v2_bytes`](Buckets::to_v2_bytes) wrote.
-    pub(crate) fn from_v2_bytes(mut bytes: &[u8]) -> Self {
-        let mut buckets = Buckets::new();
-        let read = Deserializer::new().deserialize::<u64, _>(&mut bytes);
-        debug_assert!(read.is_ok());
-        for bucket in read.iter().flat_map(Histogram::iter_recorded) {
-            buckets.add(
-                bucket.value_iterated_to(),
-                bucket.count_since_last_iteration(),
-            );
-        }
-        buckets
+        bytes
     }
 }
 
@@ -277,6 +286,13 @@ mod tests {
 
     fn library() -> Histogram<u64> {
         Histogram::new_with_bounds(1, LIMIT_NS, SIGNIFICANT_DIGITS).unwrap()
+    }
+
+    /// Packed and unpacked.
+    fn again(buckets: &Buckets) -> Buckets {
+        let mut bytes = Vec::new();
+        buckets.pack(&mut bytes);
+        Buckets::unpack(&bytes)
     }
 
     fn check(ns: u64) {
@@ -344,7 +360,7 @@ mod tests {
         twice.merge(&one);
         twice.merge(&one);
         assert_eq!(twice.iter().next(), Some((value, 2 * count)));
-        assert_eq!(Buckets::from_v2_bytes(&twice.to_v2_bytes()), twice);
+        assert_eq!(again(&twice), twice);
         // Half and half make a whole one.
         let mut half = Buckets::new();
         half.add(7_000_000, HELD / 2);
@@ -385,7 +401,7 @@ mod tests {
             let mut expected = Vec::new();
             V2Serializer::new().serialize(&theirs, &mut expected).unwrap();
             prop_assert_eq!(&ours.to_v2_bytes(), &expected);
-            prop_assert_eq!(Buckets::from_v2_bytes(&expected), ours);
+            prop_assert_eq!(again(&ours), ours);
         }
     }
 }

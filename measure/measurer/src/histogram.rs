@@ -275,12 +275,11 @@ impl Histogram {
         })
     }
 
-    /// The same values in a few kilobytes.
-    /// Packs it into `room`, whose content is lost and whose memory is used.
+    /// The same values in a few kilobytes: into `room`, whose content is lost and whose memory is used.
     pub(crate) fn pack(&self, mut room: Vec<u8>) -> Packed {
         room.clear();
         if let Some(buckets) = &self.buckets {
-            buckets.write_v2(&mut room);
+            buckets.pack(&mut room);
         }
         Packed {
             bytes: room,
@@ -373,7 +372,7 @@ impl Packed {
 
     pub(crate) fn unpack(&self) -> Histogram {
         Histogram {
-            buckets: (!self.bytes.is_empty()).then(|| Buckets::from_v2_bytes(&self.bytes)),
+            buckets: (!self.bytes.is_empty()).then(|| Buckets::unpack(&self.bytes)),
             count: self.count,
             min: self.min,
             max: self.max,

@@ -29,6 +29,7 @@ mod counts;
 mod course;
 mod describe;
 mod details;
+mod gamma;
 mod grid;
 mod histogram;
 mod kind;

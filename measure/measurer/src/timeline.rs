@@ -22,6 +22,10 @@ const MAX_INTERVALS: usize = 8192;
 /// How many intervals keep their histogram at hand; older ones are packed to a few kilobytes each.
 const MAX_OPEN: usize = 8;
 
+/// So many times the bytes of the largest so far are taken for one to come: where a machine has more to do than in the
+/// first minute, the latencies of a second are more various.
+const MARGIN: usize = 2;
+
 /// So many samples from one interval to come for which memory is taken to the next.
 const EVERY: u32 = 8;
 
@@ -185,7 +189,7 @@ impl Timeline {
         if self.most_bytes != [0; 2] && self.cells.len() < self.planned {
             let [exact, at_least] = self
                 .most_bytes
-                .map(|most| Latencies::with_room(most + most / 8));
+                .map(|most| Latencies::with_room(MARGIN * most));
             self.cells.push(Cell {
                 exact,
                 at_least,

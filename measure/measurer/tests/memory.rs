@@ -20,22 +20,25 @@ fn resident_bytes() -> u64 {
     kib.unwrap().parse::<u64>().unwrap() * 1024
 }
 
-/// Exponential with a mean of 2 ms: the same for the same number.
-fn took(seq: u64) -> u64 {
+/// The same for the same number.
+fn uniform(seq: u64) -> f64 {
     let mut x = seq.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    let uniform = ((x >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-    (-uniform.ln() * 2e6) as u64
+    ((x >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
-/// From the second minute on everything takes longer in a second of each, up to 24 times as long.
-fn slower(second: u64) -> u64 {
-    match second {
-        60.. if second.is_multiple_of(60) => second / 60 % 7 * 4,
-        _ => 1,
-    }
-    .max(1)
+/// In nanoseconds: around 2 ms. From the second minute on the machine has more to do and they are more various, and in a
+/// second of each minute all take longer, up to 24 times as long.
+fn took(seq: u64) -> u64 {
+    let exponential = -uniform(seq).ln();
+    let second = seq / PER_SECOND;
+    let (shape, slower) = match second {
+        ..60 => (1.0, 1),
+        _ if second.is_multiple_of(60) => (1.25, (second / 60 % 7 * 4).max(1)),
+        _ => (1.25, 1),
+    };
+    (2e6 * exponential.powf(shape) * slower as f64) as u64
 }
 
 #[test]
@@ -45,9 +48,8 @@ fn an_hour_takes_what_its_first_minute_has_taken() {
     let mut after_a_minute = 0;
     for seq in 0..HOUR * PER_SECOND {
         let at = seq * SECOND / PER_SECOND;
-        let slower = slower(at / SECOND);
-        let late = slower * took(seq.wrapping_neg()) / 1000;
-        let [fired, ended] = [at + late, at + late + slower * took(seq)].map(Offset::from_nanos);
+        let late = took(seq) / 1000;
+        let [fired, ended] = [at + late, at + late + took(seq)].map(Offset::from_nanos);
         let ticket = Ticket {
             seq,
             intended: Offset::from_nanos(at),
