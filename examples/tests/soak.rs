@@ -5,7 +5,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use openloop_testbed::{HttpServer, parse_duration};
+use openloop_sched::parse_duration;
+use openloop_testbed::HttpServer;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
@@ -14,12 +15,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 const RATE: u32 = 5000;
-/// Memory may be so much more, ever, than after the warm-up: in 10 s, 26 bytes for each arrival, and less than one in an hour.
+/// Memory may be so much more, ever, than after the warm-up: in 10 s, about 20 bytes for each arrival, and less than one in
+/// an hour.
 const GROWTH: f64 = 0.05;
 /// In flight at most.
 const IN_FLIGHT: u32 = 500;
-/// When the server stalls, and for how long: twice as long as it takes to fill what may be in flight.
-const STALL: (Duration, Duration) = (Duration::from_secs(3), Duration::from_millis(200));
+/// How long the server stalls: twice as long as it takes to fill what may be in flight.
+const STALL: Duration = Duration::from_millis(200);
 /// How often a process is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 /// How often that is told, where a run is so long.
@@ -60,8 +62,8 @@ fn memory_and_descriptors_stay_what_they_were_after_the_warm_up() {
     // In the first minute, or as much of a short run as that, memory is taken for all that is to come, most values of
     // latency have come once, and so has the most that is in flight: a burst that the machine makes later is no leak.
     let warm_up = (length / 2).min(Duration::from_secs(60));
-    let (at, stalled) = STALL;
-    let server = HttpServer::builder().stall(at, stalled).start().unwrap();
+    let server = HttpServer::builder().stall(warm_up / 2, STALL);
+    let server = server.start().unwrap();
     let report = std::env::temp_dir().join(format!("openloop-soak-{}", std::process::id()));
     // A machine that is too slow sheds, and does not heap up requests.
     let flags = format!(

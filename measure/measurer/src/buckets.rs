@@ -31,8 +31,7 @@ const HELD: u64 = 1 << u16::BITS;
 
 /// Counts by bucket, laid out as HdrHistogram does.
 ///
-/// A part has memory once values fall on it. One block for all of them would be above what glibc takes from the kernel
-/// by itself, and once such a block is freed it takes the next ones from the heap, where each has to be cleared.
+/// One block for all of them would be 66 KiB, for each of a dozen histograms of each window.
 ///
 /// The library does the encoding; the counting stands here, because it runs a dozen times for each arrival and the
 /// library's, which also keeps totals and extremes of its own, takes four times as many instructions.
@@ -188,7 +187,7 @@ impl Buckets {
         buckets.filter(|(_, count)| *count > 0)
     }
 
-    /// Adds to `bytes`, for each bucket that has values, how many buckets on from the last such it stands, and how many
+    /// Writes to `bytes`, which are empty, for each bucket that has values, how many buckets on from the last such it stands, and how many
     /// values it has.
     pub(crate) fn pack(&self, bytes: &mut Vec<u8>) {
         let mut next = 0;

@@ -1,11 +1,12 @@
-//! Numbers in as few bits as they need: the gamma code of Elias (Universal codeword sets and representations of the
+//! Small numbers in few bits: the gamma code of Elias (Universal codeword sets and representations of the
 //! integers, 1975). A number of n binary digits is n − 1 zeros and its digits.
 
-/// Adds `numbers`, of which none is zero, to `bytes`.
+/// Writes `numbers`, of which none is zero, to `bytes`, which are empty.
 pub(crate) fn write(bytes: &mut Vec<u8>, numbers: impl Iterator<Item = u64>) {
     // The bits that make no byte yet are the last `len` of `bits`.
     let (mut bits, mut len) = (0_u128, 0_u32);
     for number in numbers {
+        debug_assert!(number > 0, "it has no codeword");
         let digits = u64::BITS - number.leading_zeros();
         for (more, count) in [(0, digits.saturating_sub(1)), (number, digits)] {
             bits = bits << count | u128::from(more);

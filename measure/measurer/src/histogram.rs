@@ -278,8 +278,12 @@ impl Histogram {
     /// The same values in a few kilobytes: into `room`, whose content is lost and whose memory is used.
     pub(crate) fn pack(&self, mut room: Vec<u8>) -> Packed {
         room.clear();
+        let taken = room.capacity();
         if let Some(buckets) = &self.buckets {
             buckets.pack(&mut room);
+        }
+        if room.capacity() > taken {
+            room.shrink_to_fit();
         }
         Packed {
             bytes: room,

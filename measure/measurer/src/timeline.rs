@@ -22,12 +22,16 @@ const MAX_INTERVALS: usize = 8192;
 /// How many intervals keep their histogram at hand; older ones are packed to a few kilobytes each.
 const MAX_OPEN: usize = 8;
 
-/// So many times the bytes of the largest so far are taken for one to come: where a machine has more to do than in the
-/// first minute, the latencies of a second are more various.
-const MARGIN: usize = 2;
+/// For an interval to come, so many bytes for each arrival, and so many at the most, are taken beyond those of the largest
+/// so far: where a machine has more to do than in the first minute, the latencies of a second are more various.
+const SPARE_EACH: u64 = 2;
+const MAX_SPARE: u64 = 2048;
 
-/// So many samples from one interval to come for which memory is taken to the next.
+/// So many samples from one taking of memory to the next.
 const EVERY: u32 = 8;
+
+/// All of it is taken in about so many intervals: where fewer samples come, there is more of it at a time.
+const WITHIN: usize = 32;
 
 /// One interval of the run: a second, or more in a run of hours, and less at the end of a phase. None lies in two
 /// phases.
@@ -108,7 +112,7 @@ impl Cell {
 }
 
 /// Collects intervals. Its memory is bounded, however long the run is, and is taken along the way of the first: a run of
-/// hours then takes what its first minute has taken.
+/// hours then takes what the first minute of its steady phase has taken.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeline {
     grid: Grid,
@@ -117,9 +121,13 @@ pub(crate) struct Timeline {
     reached: usize,
     /// How many intervals there will be.
     planned: usize,
-    /// The most bytes that the latencies of one took, and its lower bounds.
+    /// The start of the steady phase: before it, there is less of everything than there will be.
+    steady: u64,
+    /// The most bytes that the latencies of one of its intervals may take, and its lower bounds.
     most_bytes: [usize; 2],
     samples: u32,
+    /// For how many intervals to come memory is taken at a time.
+    at_once: usize,
     /// The interval that was asked for last, its start and its length: most questions are about the same one.
     recent: (usize, u64, u64),
     /// Intervals with an open histogram, oldest use first.
@@ -141,8 +149,10 @@ impl Timeline {
             grid,
             cells,
             reached: 1,
+            steady: layout.steady().from.as_nanos(),
             most_bytes: [0; 2],
             samples: 0,
+            at_once: 0,
             recent: (0, 0, 0),
             open: Vec::new(),
         }
@@ -184,12 +194,11 @@ impl Timeline {
         }
     }
 
-    /// Takes the memory of one more interval, if more are to come, and there has been one to see how much that is.
+    /// Takes the memory of intervals to come, once one of the steady phase has shown how much that is.
     fn provide(&mut self) {
-        if self.most_bytes != [0; 2] && self.cells.len() < self.planned {
-            let [exact, at_least] = self
-                .most_bytes
-                .map(|most| Latencies::with_room(MARGIN * most));
+        let missing = self.planned.saturating_sub(self.cells.len());
+        for _ in 0..missing.min(self.at_once) {
+            let [exact, at_least] = self.most_bytes.map(Latencies::with_room);
             self.cells.push(Cell {
                 exact,
                 at_least,
@@ -249,6 +258,8 @@ impl Timeline {
             }
         }
         self.reached = self.cells.len();
+        // The plan is over.
+        self.planned = 0;
     }
 
     fn touch(&mut self, index: usize) {
@@ -259,11 +270,20 @@ impl Timeline {
         self.open.push(index);
         if self.open.len() > MAX_OPEN {
             let oldest = self.open.remove(0);
-            let Cell {
-                exact, at_least, ..
-            } = &mut self.cells[oldest];
-            for (most, latencies) in self.most_bytes.iter_mut().zip([exact, at_least]) {
-                *most = latencies.pack().max(*most);
+            let cell = &mut self.cells[oldest];
+            let bytes = [&mut cell.exact, &mut cell.at_least].map(Latencies::pack);
+            if self.grid.span(oldest).0 < self.steady {
+                return;
+            }
+            let spare = (SPARE_EACH * cell.arrivals).min(MAX_SPARE) as usize;
+            for (most, bytes) in self.most_bytes.iter_mut().zip(bytes) {
+                if bytes > 0 {
+                    *most = (bytes + spare).max(*most);
+                }
+            }
+            if self.at_once == 0 {
+                let takings = WITHIN as u64 * cell.arrivals / u64::from(EVERY);
+                self.at_once = self.planned.div_ceil(takings.max(1) as usize);
             }
         }
     }

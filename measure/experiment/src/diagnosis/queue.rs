@@ -20,8 +20,8 @@ const MOSTLY: f64 = 0.8;
 const ONE: f64 = 0.15;
 
 /// Below this many it is taken for one that is quicker where it is busy, if waits are those of one: what has just been at
-/// work need not be woken, and its caches are warm. Where services at rest vary more than exponential ones, though, their
-/// mean is that of something else as well, such as pauses.
+/// work need not be woken, and its caches are warm. Where services at rest vary more than exponential ones, give or take
+/// as much, their mean is that of something else as well, such as pauses.
 const NEARLY_ONE: f64 = 1.5;
 
 /// By what factor waits may be off and still be those of a model.
@@ -69,7 +69,7 @@ pub(super) fn of(curve: &Curve, notes: &mut Notes) -> Model {
         );
         return Model::Unsure;
     }
-    let is_nearly_one = parallel < NEARLY_ONE && facts.cv <= 1.0;
+    let is_nearly_one = parallel < NEARLY_ONE && facts.cv < 1.0 + ONE;
     if parallel < 1.0 + ONE || is_nearly_one {
         return single(&facts, notes);
     }
@@ -191,10 +191,14 @@ fn bounded_pool(curve: &Curve, facts: &Facts, notes: &mut Notes) -> Option<Model
 }
 
 fn single(facts: &Facts, notes: &mut Notes) -> Model {
-    let busiest = 0.9 * facts.parallel;
-    let (over, points) = facts.over(busiest, |erlangs| facts.shared(1, erlangs));
+    let quicker = facts.parallel.max(1.0);
+    let (over, points) = facts.over(0.9 * quicker, |erlangs| facts.shared(1, erlangs));
+    let of = match quicker > 1.0 {
+        true => format!(" of {}", Ns(facts.service * 1e9 / quicker)),
+        false => String::new(),
+    };
     let said = format!(
-        "waits are {} times those of one worker with services of C_v {} (Pollaczek-Khinchine), over {points} rates",
+        "waits are {} times those of one worker with services{of} and C_v {} (Pollaczek-Khinchine), over {points} rates",
         Short(over),
         Short(facts.cv)
     );

@@ -170,32 +170,40 @@ fn what_ends_long_after_the_plan_makes_intervals_longer_and_loses_nothing() {
 
 #[test]
 fn memory_for_what_is_planned_is_taken_once_it_is_known_how_much_that_is() {
-    let mut timeline = of_seconds(600);
-    for i in 0..60_000_u64 {
-        // A thousand a second, between 1 and 2 ms.
-        let intended = Offset::from_nanos(i * 1_000_000);
-        let took = 1_000_000 + i * 7919 % 1_000_000;
-        timeline.record(&Sample {
-            intended,
-            fired: intended,
-            dispatched: Some(intended),
-            ended: Offset::from_nanos(intended.as_nanos() + took),
-            ..sample(0, 0, Outcome::Ok)
-        });
-        if i < 8000 {
-            assert_eq!(timeline.cells.len(), timeline.reached);
+    let secs = Duration::from_secs;
+    let phases = [
+        (crate::Phase::RampUp, secs(20)),
+        (crate::Phase::Steady, secs(580)),
+    ];
+    let layout = Layout::new(&phases).unwrap();
+    for per_second in [10, 1000] {
+        let mut timeline = Timeline::new(secs(1), &layout);
+        for i in 0..80 * per_second {
+            // Between 1 and 2 ms.
+            let intended = Offset::from_nanos(i * 1_000_000_000 / per_second);
+            let took = 1_000_000 + i * 7919 % 1_000_000;
+            timeline.record(&Sample {
+                intended,
+                fired: intended,
+                dispatched: Some(intended),
+                ended: Offset::from_nanos(intended.as_nanos() + took),
+                ..sample(0, 0, Outcome::Ok)
+            });
+            if i < 28 * per_second {
+                assert_eq!(timeline.cells.len(), timeline.reached);
+            }
         }
+        assert_eq!(timeline.cells.len(), 600, "{per_second}/s");
+        let room = |cell: &Cell| match &cell.exact {
+            Latencies::Empty(room) | Latencies::Open(_, room) => room.capacity(),
+            Latencies::Packed(packed) => packed.len(),
+        };
+        let to_come = timeline.cells[timeline.reached..].iter();
+        let least = to_come.map(room).min().unwrap();
+        assert!(least >= room(&timeline.cells[20]) + 2 * per_second as usize);
+        // What is to come is no part of what there is: the last may have ended in the second after its own.
+        assert!(timeline.intervals().len() <= 81);
     }
-    assert_eq!(timeline.cells.len(), 600);
-    let room = |latencies: &Latencies| match latencies {
-        Latencies::Empty(room) | Latencies::Open(_, room) => room.capacity(),
-        Latencies::Packed(packed) => packed.len(),
-    };
-    let to_come = timeline.cells[timeline.reached..].iter();
-    let least = to_come.map(|cell| room(&cell.exact)).min();
-    assert!(least >= Some(timeline.most_bytes[0]));
-    // What is to come is no part of what there is: the last ended in the second after its own.
-    assert_eq!(timeline.intervals().len(), 61);
 }
 
 #[test]

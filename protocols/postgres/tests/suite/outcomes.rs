@@ -60,7 +60,6 @@ async fn a_server_with_too_many_connections_rejects() {
         sent += 1;
     }
     let counts = recorder.counts();
-    assert!(counts.balances(), "{counts:?}");
     assert_eq!(
         (counts.scheduled, counts.ok, counts.rejected),
         (sent, 1, sent - 1)
