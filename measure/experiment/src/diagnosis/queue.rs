@@ -125,10 +125,16 @@ impl Facts {
         })
     }
 
-    /// The wait over S that `servers` behind one queue would have at the load `erlangs`. S was measured at rest, and is
-    /// less at work if more was served than they could do by it. `None` where they would not keep up.
+    /// By how many times `servers` are quicker at work than at rest, where S was measured: if more was served than they
+    /// could do by it.
+    fn quicker(&self, servers: u32) -> f64 {
+        (self.parallel / f64::from(servers)).max(1.0)
+    }
+
+    /// The wait over S that `servers` behind one queue would have at the load `erlangs`; `None` where they would not
+    /// keep up.
     fn shared(&self, servers: u32, erlangs: f64) -> Option<f64> {
-        let quicker = (self.parallel / f64::from(servers)).max(1.0);
+        let quicker = self.quicker(servers);
         let model = GGc::new(erlangs / quicker, 1.0, servers, 1.0, self.cv).ok()?;
         Some(model.mean_wait() / quicker)
     }
@@ -191,7 +197,7 @@ fn bounded_pool(curve: &Curve, facts: &Facts, notes: &mut Notes) -> Option<Model
 }
 
 fn single(facts: &Facts, notes: &mut Notes) -> Model {
-    let quicker = facts.parallel.max(1.0);
+    let quicker = facts.quicker(1);
     let (over, points) = facts.over(0.9 * quicker, |erlangs| facts.shared(1, erlangs));
     let of = match quicker > 1.0 {
         true => format!(" of {}", Ns(facts.service * 1e9 / quicker)),
