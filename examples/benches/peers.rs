@@ -37,24 +37,15 @@ fn main() -> Result<()> {
         "round", "", "req/s", "CPU s/M", "load"
     );
     let mut figures: BTreeMap<&str, Vec<Figures>> = BTreeMap::new();
+    // Each goes first in turn: what comes after another program meets a machine that is warm.
+    let mut order = ["loadgen", "oha", "wrk"];
     for round in 1..=flags.number("--rounds")? {
-        let measured = [
-            ("loadgen", Some(with_server(|url| loadgen(url, length))?)),
-            (
-                "oha",
-                oha.as_ref()
-                    .map(|oha| with_server(|url| by_oha(oha, url, length)))
-                    .transpose()?,
-            ),
-            (
-                "wrk",
-                wrk.as_ref()
-                    .map(|wrk| with_server(|url| by_wrk(wrk, url, length)))
-                    .transpose()?,
-            ),
-        ];
-        for (name, measured) in measured {
-            let Some(measured) = measured else {
+        for name in order {
+            let Some(measured) = (match name {
+                "oha" => measure(oha.as_deref(), |oha, url| by_oha(oha, url, length))?,
+                "wrk" => measure(wrk.as_deref(), |wrk, url| by_wrk(wrk, url, length))?,
+                _ => Some(with_server(|url| loadgen(url, length))?),
+            }) else {
                 println!("{round:>5}  {name:<8} {:>10}", "not found");
                 continue;
             };
@@ -64,6 +55,7 @@ fn main() -> Result<()> {
             );
             figures.entry(name).or_default().push(measured);
         }
+        order.rotate_left(1);
     }
     println!();
     for (name, rounds) in &figures {
@@ -116,6 +108,15 @@ impl std::fmt::Display for Figures {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:>10.0} {:>9.2}", self.per_second, self.cpu)
     }
+}
+
+/// What a peer achieves, where there is one.
+fn measure(
+    peer: Option<&Path>,
+    by: impl FnOnce(&Path, &str) -> Result<Figures>,
+) -> Result<Option<Figures>> {
+    peer.map(|peer| with_server(|url| by(peer, url)))
+        .transpose()
 }
 
 /// Each run has a server of its own, whose log is as short as the others'.
