@@ -43,7 +43,7 @@ pub struct MMcK {
     blocked: f64,
     accepted: f64,
     wait_probability: f64,
-    mean_queue: f64,
+    mean_wait: f64,
 }
 
 impl MMcK {
@@ -70,13 +70,19 @@ impl MMcK {
             (0.0, 1.0)
         };
         let accepted = not_busy + busy * not_full;
+        let mean_queue = busy * waiting.mean();
+        let mean_wait = if mean_queue == 0.0 {
+            0.0
+        } else {
+            mean_queue / (station.arrival_rate() * accepted)
+        };
         Ok(MMcK {
             station,
             waiting_places,
             blocked: busy * full,
             accepted,
             wait_probability: busy * not_full / accepted,
-            mean_queue: busy * waiting.mean(),
+            mean_wait,
         })
     }
 
@@ -104,16 +110,8 @@ impl Queue for MMcK {
         self.arrival_rate() * self.accepted
     }
 
-    fn mean_queue(&self) -> f64 {
-        self.mean_queue
-    }
-
     fn mean_wait(&self) -> f64 {
-        if self.mean_queue == 0.0 {
-            0.0
-        } else {
-            self.mean_queue / self.throughput()
-        }
+        self.mean_wait
     }
 
     fn response_quantile(&self, q: f64) -> Result<f64, CapacityError> {

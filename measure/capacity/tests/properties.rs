@@ -25,11 +25,6 @@ fn count() -> impl Strategy<Value = u32> {
     prop_oneof![0..40_u32, 0..20_000_u32, any::<u32>(), Just(u32::MAX)]
 }
 
-/// How far from `value` rounding may lead: below the smallest normal number few digits are left.
-fn close(value: f64) -> f64 {
-    1e-9 * value + f64::MIN_POSITIVE
-}
-
 /// What every answer of a model has to keep.
 fn assert_sensible(queue: &dyn Queue, q: f64) {
     let what = format!("{queue:?}");
@@ -56,12 +51,12 @@ fn assert_sensible(queue: &dyn Queue, q: f64) {
     assert!(queue.mean_response() >= queue.mean_wait(), "{what}");
     let little = queue.throughput() * queue.mean_wait();
     assert!(
-        (queue.mean_queue() - little).abs() <= close(little),
+        (queue.mean_queue() - little).abs() <= 1e-9 * little,
         "{what}"
     );
     let little = queue.throughput() * queue.mean_response();
     assert!(
-        (queue.mean_in_system() - little).abs() <= close(little),
+        (queue.mean_in_system() - little).abs() <= 1e-9 * little,
         "{what}"
     );
     match queue.response_quantile(q) {
@@ -96,7 +91,7 @@ fn not_negative(answer: Result<f64, CapacityError>) {
 }
 
 #[test]
-fn a_wait_too_small_for_a_normal_number_is_one() {
+fn a_queue_below_the_smallest_normal_number_keeps_littles_law() {
     let (rate, service) = (1.909334414992339, 1.3019452375523772e-21);
     model(MMcK::new(rate, service, 14, 1), 0.0);
 }
