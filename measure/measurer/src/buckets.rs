@@ -115,6 +115,13 @@ impl Buckets {
         before(part * PART)..before((part + 1) * PART)
     }
 
+    fn few_in(&self, part: usize) -> &[(usize, u64)] {
+        match self.few.is_empty() {
+            true => &[],
+            false => &self.few[self.few_of(part)],
+        }
+    }
+
     /// Gives a part memory of its own.
     fn provide_part(&mut self, part: usize) {
         if self.parts[part].is_none() {
@@ -168,23 +175,50 @@ impl Buckets {
 
     /// Pairs of (bucket, values in it), ascending, empty ones left out.
     fn counted(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let parts = self.parts.iter().enumerate();
-        let buckets = parts.flat_map(|(number, part)| {
-            let few = match self.few.is_empty() {
-                true => &[],
-                false => &self.few[self.few_of(number)],
-            };
-            let beside = |index| match few.binary_search_by_key(&index, |(index, _)| *index) {
-                Ok(place) => few[place].1,
-                Err(_) => 0,
-            };
-            let held = part.iter().flat_map(|part| part.iter());
-            let held = (number * PART..).zip(held);
-            let held = held.map(move |(index, held)| (index, u64::from(*held) + beside(index)));
-            let alone = if part.is_none() { few } else { &[] };
-            held.chain(alone.iter().copied())
-        });
+        (0..self.parts.len()).flat_map(|part| self.counted_in(part))
+    }
+
+    /// Those of one part.
+    fn counted_in(&self, number: usize) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let (part, few) = (&self.parts[number], self.few_in(number));
+        let beside = |index| match few.binary_search_by_key(&index, |(index, _)| *index) {
+            Ok(place) => few[place].1,
+            Err(_) => 0,
+        };
+        let held = part.iter().flat_map(|part| part.iter());
+        let held = (number * PART..).zip(held);
+        let held = held.map(move |(index, held)| (index, u64::from(*held) + beside(index)));
+        let alone = if part.is_none() { few } else { &[] };
+        let buckets = held.chain(alone.iter().copied());
         buckets.filter(|(_, count)| *count > 0)
+    }
+
+    /// The highest value of the bucket that holds the value of rank `rank`, from 1, in ascending order; `None` where there
+    /// are fewer.
+    pub(crate) fn value_at_rank(&self, rank: u64) -> Option<u64> {
+        let mut left = rank;
+        for number in 0..self.parts.len() {
+            let all = self.count_in(number);
+            if left > all {
+                left -= all;
+                continue;
+            }
+            for (index, count) in self.counted_in(number) {
+                if left <= count {
+                    return Some(highest(index));
+                }
+                left -= count;
+            }
+        }
+        None
+    }
+
+    /// How many values are in a part.
+    fn count_in(&self, number: usize) -> u64 {
+        let held = self.parts[number].iter().flat_map(|part| part.iter());
+        let held: u32 = held.map(|held| u32::from(*held)).sum();
+        let few = self.few_in(number).iter().map(|(_, count)| count);
+        u64::from(held) + few.sum::<u64>()
     }
 
     /// Writes to `bytes`, which are empty, for each bucket that has values, how many buckets on from the last such it stands, and how many
@@ -382,6 +416,27 @@ mod tests {
             a.merge(&b);
             prop_assert!(a.iter().is_sorted());
             prop_assert_eq!(a, one);
+        }
+
+        #[test]
+        fn the_value_of_a_rank_is_that_of_the_bucket_up_to_which_there_are_so_many(
+            values in prop::collection::vec((0..=LIMIT_NS, 0_u32..42, 1..=3 * HELD), 0..100),
+            share in 0.0..=1.0,
+        ) {
+            let mut buckets = Buckets::new();
+            for (ns, shift, count) in values {
+                buckets.add(ns >> shift, if shift % 2 == 0 { 1 } else { count });
+            }
+            let all: u64 = buckets.iter().map(|(_, count)| count).sum();
+            let some = (all as f64 * share) as u64;
+            for rank in [1, some.clamp(1, all.max(1)), all.max(1), all + 1] {
+                let up_to = buckets.iter().scan(0, |seen, (value, count)| {
+                    *seen += count;
+                    Some((value, *seen))
+                });
+                let expected = up_to.into_iter().find(|(_, seen)| *seen >= rank);
+                prop_assert_eq!(buckets.value_at_rank(rank), expected.map(|(value, _)| value));
+            }
         }
 
         #[test]

@@ -165,14 +165,11 @@ impl Histogram {
         if rank >= self.count {
             return self.max;
         }
-        let mut seen = 0;
-        for (value, count) in self.buckets() {
-            seen += count;
-            if seen >= rank {
-                return value.clamp(self.min, self.max);
-            }
+        let buckets = self.buckets.as_ref();
+        match buckets.and_then(|buckets| buckets.value_at_rank(rank)) {
+            Some(value) => value.clamp(self.min, self.max),
+            None => LIMIT_NS,
         }
-        LIMIT_NS
     }
 
     /// A value that the one of rank `rank` is not below: the lowest of its bucket.
