@@ -18,6 +18,7 @@
 //! | know when the kernel had the answer, not when we read it | [`Stamps`] |
 //! | share a fixed number of connections fairly | [`Pool`] |
 //! | space attempts to reach a server that is down | [`Backoff`] |
+//! | know whether a server has said anything on a connection at rest | [`Readiness`] |
 //! | drive a connection in the task that has leased it | [`Relay`] |
 //! | count sockets | [`SocketCounts`] |
 //! | learn before a run that descriptors or ports will not do | [`Limits`] |
@@ -33,6 +34,7 @@ mod dial_error;
 mod dialer;
 mod limits;
 mod pool;
+mod readiness;
 mod relay;
 mod socket;
 mod stamps;
@@ -47,6 +49,7 @@ pub use dial_error::{DialError, DialErrorKind};
 pub use dialer::{Dialed, Dialer, DialerBuilder, DialerError};
 pub use limits::{Limits, LimitsError, Needs, Shortage};
 pub use pool::{Lease, Pool, PoolError};
+pub use readiness::Readiness;
 pub use relay::Relay;
 pub use socket::Socket;
 pub use stamps::Stamps;

@@ -1,13 +1,11 @@
 //! A TCP socket whose received bytes carry the kernel's stamp.
 
 use crate::counts::OpenGuard;
-use crate::{SocketCounts, Stamps};
-use parking_lot::Mutex;
+use crate::readiness::Reader;
+use crate::{Readiness, SocketCounts, Stamps};
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpSocket, TcpStream};
 
@@ -16,9 +14,7 @@ use tokio::net::{TcpSocket, TcpStream};
 pub struct Socket {
     tcp: TcpStream,
     stamps: Stamps,
-    readiness: Arc<Readiness>,
-    /// Of `readiness`.
-    readable: Waker,
+    reader: Reader,
     _open: OpenGuard,
 }
 
@@ -33,12 +29,10 @@ impl Socket {
         } else {
             Stamps::default()
         };
-        let readiness = Arc::new(Readiness::default());
         Socket {
             tcp,
             stamps,
-            readable: Waker::from(Arc::clone(&readiness)),
-            readiness,
+            reader: Reader::new(),
             _open: counts.open_one(),
         }
     }
@@ -47,6 +41,12 @@ impl Socket {
     #[must_use]
     pub fn stamps(&self) -> Stamps {
         self.stamps.clone()
+    }
+
+    /// A handle that tells whether a read is worth a try; it outlives the socket.
+    #[must_use]
+    pub fn readiness(&self) -> Readiness {
+        self.reader.readiness()
     }
 
     /// The socket itself, for its addresses and options. Reading from it would go past the stamps.
@@ -62,72 +62,19 @@ impl AsyncRead for Socket {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if !self.readiness.may_have_come(cx) {
-            return Poll::Pending;
-        }
         let Socket {
             tcp,
             stamps,
-            readable,
-            readiness,
+            reader,
             ..
         } = &mut *self;
-        let mut cx = Context::from_waker(readable);
-        #[cfg(target_os = "linux")]
-        let polled = if stamps.is_enabled() {
-            linux::poll_read(tcp, stamps, &mut cx, buf)
-        } else {
-            Pin::new(tcp).poll_read(&mut cx, buf)
-        };
-        #[cfg(not(target_os = "linux"))]
-        let polled = Pin::new(tcp).poll_read(&mut cx, buf);
-        if polled.is_ready() {
-            readiness.come();
-        }
-        polled
-    }
-}
-
-/// Whether a read is worth a try.
-///
-/// Clients poll for bytes wherever bytes might be: four times in vain for each answer, in the case of hyper. What the
-/// last try said holds until the socket wakes its reader.
-#[derive(Debug, Default)]
-struct Readiness {
-    /// The last try found nothing, and nothing has woken the reader since.
-    is_dry: AtomicBool,
-    reader: Mutex<Option<Waker>>,
-}
-
-impl Readiness {
-    /// Notes who reads. Whether bytes may have come since the last try; it is taken that this one will find none,
-    /// until [`come`](Self::come).
-    fn may_have_come(&self, cx: &mut Context<'_>) -> bool {
-        let mut reader = self.reader.lock();
-        match &mut *reader {
-            Some(noted) => noted.clone_from(cx.waker()),
-            None => *reader = Some(cx.waker().clone()),
-        }
-        // Under the lock, and so before or after a wake as a whole.
-        !self.is_dry.swap(true, Ordering::AcqRel)
-    }
-
-    fn come(&self) {
-        self.is_dry.store(false, Ordering::Release);
-    }
-}
-
-impl Wake for Readiness {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        let reader = self.reader.lock();
-        self.come();
-        if let Some(reader) = &*reader {
-            reader.wake_by_ref();
-        }
+        reader.poll(cx, |cx| {
+            #[cfg(target_os = "linux")]
+            if stamps.is_enabled() {
+                return linux::poll_read(tcp, stamps, cx, buf);
+            }
+            Pin::new(tcp).poll_read(cx, buf)
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! A connection, with TLS or without.
 
-use crate::{Socket, Stamps};
+use crate::{Readiness, Socket, Stamps};
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -30,6 +30,13 @@ impl Stream {
     #[must_use]
     pub fn stamps(&self) -> Stamps {
         self.socket().stamps()
+    }
+
+    /// A handle that tells whether a read of the socket is worth a try; it outlives the stream. Under TLS what has been
+    /// read and not yet deciphered is not seen by it: ask when the stream itself has been read dry.
+    #[must_use]
+    pub fn readiness(&self) -> Readiness {
+        self.socket().readiness()
     }
 }
 

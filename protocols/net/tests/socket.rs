@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
 use openloop_net::{Dialer, Stream};
+use std::future::poll_fn;
 use std::net::Ipv4Addr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -85,4 +86,37 @@ async fn an_end_is_read_after_a_vain_read() {
     drop(server);
     let read = tokio::time::timeout(HANGS, stream.read(&mut [0; 16])).await;
     assert_eq!(read.unwrap().unwrap(), 0);
+}
+
+/// Waits until it is not dry any more: the socket wakes whoever polled it last.
+async fn comes(stream: &mut Stream) {
+    let readiness = stream.readiness();
+    let mut has_polled = false;
+    let coming = poll_fn(|cx| {
+        if !has_polled {
+            has_polled = true;
+            assert_eq!(poll(stream, cx.waker()), Poll::Pending);
+            assert!(readiness.is_dry());
+        }
+        match readiness.is_dry() {
+            true => Poll::Pending,
+            false => Poll::Ready(()),
+        }
+    });
+    tokio::time::timeout(HANGS, coming).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_socket_is_dry_from_a_read_that_finds_nothing_until_something_comes() {
+    let (mut server, mut stream) = pair().await;
+    // Nobody has looked.
+    assert!(!stream.readiness().is_dry());
+    let (_, wrote) = tokio::join!(comes(&mut stream), server.write_all(b"answer"));
+    wrote.unwrap();
+    assert_eq!(poll(&mut stream, Waker::noop()), Poll::Ready(6));
+    // What was read may not have been all.
+    assert!(!stream.readiness().is_dry());
+    // A farewell is something as well.
+    tokio::join!(comes(&mut stream), async { drop(server) });
+    assert_eq!(poll(&mut stream, Waker::noop()), Poll::Ready(0));
 }

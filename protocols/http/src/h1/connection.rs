@@ -218,7 +218,9 @@ impl AsyncRead for Counted {
         let polled = Pin::new(&mut self.stream).poll_read(cx, buf);
         let read = buf.filled().len() - before;
         if read > 0 {
-            self.received.fetch_add(read as u64, Ordering::Relaxed);
+            // Nobody else writes it.
+            let received = self.received.load(Ordering::Relaxed) + read as u64;
+            self.received.store(received, Ordering::Relaxed);
         }
         polled
     }
