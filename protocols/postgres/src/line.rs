@@ -4,9 +4,10 @@ use crate::request::{Asked, Step};
 use crate::{PostgresErrorKind, Request, Row, Stages, Statement};
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
+use openloop_net::Stamps;
 use std::pin::pin;
 use std::time::Duration;
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 use tokio_postgres::{Client, RowStream, SimpleQueryMessage, SimpleQueryStream};
 
@@ -14,14 +15,18 @@ use tokio_postgres::{Client, RowStream, SimpleQueryMessage, SimpleQueryStream};
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) client: Client,
-    prepared: Mutex<Vec<(Statement, tokio_postgres::Statement)>>,
+    prepared: Mutex<Vec<Prepared>>,
 }
+
+type Prepared = (Statement, tokio_postgres::Statement);
 
 /// The course of one request.
 struct Course<'a, F> {
     stages: &'a mut Stages,
     on_row: &'a mut F,
-    begun: Instant,
+    started: Instant,
+    /// When all that it needs was prepared, at the start where that was so; `None` where it could not be.
+    begun: Option<Instant>,
     first: Option<Instant>,
 }
 
@@ -33,70 +38,74 @@ impl Line {
         }
     }
 
-    /// Prepares what is not prepared yet on this connection.
+    /// A statement that is prepared on this connection; in a pipeline another call may be preparing one now.
+    fn known(&self, statement: &Statement) -> Option<tokio_postgres::Statement> {
+        known(&self.prepared.try_lock().ok()?, statement)
+    }
+
+    /// Prepares a statement, unless another call has done so meanwhile.
     pub(crate) async fn prepare(
         &self,
         statement: &Statement,
         stages: &mut Stages,
     ) -> Result<tokio_postgres::Statement, tokio_postgres::Error> {
-        let known = |prepared: &MutexGuard<'_, Vec<(Statement, tokio_postgres::Statement)>>| {
-            let found = prepared.iter().find(|(known, _)| known.is(statement));
-            found.map(|(_, prepared)| prepared.clone())
-        };
-        // In a pipeline another call may be preparing it now.
-        if let Ok(prepared) = self.prepared.try_lock()
-            && let Some(found) = known(&prepared)
-        {
-            return Ok(found);
-        }
         let since = Instant::now();
         let mut prepared = self.prepared.lock().await;
-        let found = match known(&prepared) {
+        let found = match known(&prepared, statement) {
             Some(found) => Ok(found),
             None => {
                 let (sql, types) = (statement.sql(), statement.types());
-                self.client.prepare_typed(sql, types).await
+                // Boxed, so that a request does not carry the room for what the first alone does.
+                let found = Box::pin(self.client.prepare_typed(sql, types)).await;
+                found.inspect(|found| prepared.push((statement.clone(), found.clone())))
             }
         };
         let taken = stages.prepare.get_or_insert(Duration::ZERO);
         *taken += since.elapsed();
-        let found = found?;
-        if known(&prepared).is_none() {
-            prepared.push((statement.clone(), found.clone()));
-        }
-        Ok(found)
+        found
     }
 
-    /// One request, its stages filled in as far as it comes.
+    /// One request, its stages filled in as far as it comes; `stamps` are those of its connection.
     pub(crate) async fn run(
         &self,
         request: &Request,
         stages: &mut Stages,
         on_row: &mut (impl FnMut(Row<'_>) + Send),
+        stamps: Option<&Stamps>,
     ) -> Result<(), PostgresErrorKind> {
-        // First, so that preparing lies before the stages of the answer and not within them.
-        for statement in request.statements() {
-            self.prepare(statement, stages).await?;
-        }
+        let started = Instant::now();
         let mut course = Course {
-            begun: Instant::now(),
-            first: None,
             stages,
             on_row,
+            started,
+            begun: Some(started),
+            first: None,
         };
         let done = match &request.0 {
             Asked::One(step) => course.step(self, step).await,
-            Asked::Transaction(begin, steps) => course.transaction(self, begin, steps).await,
+            // Boxed, so that a request of one statement does not carry the room for it.
+            Asked::Transaction(begin, steps) => {
+                Box::pin(course.transaction(self, begin, steps)).await
+            }
         };
-        course.end();
+        course.end(stamps);
         Ok(done?)
     }
+}
+
+fn known(prepared: &[Prepared], statement: &Statement) -> Option<tokio_postgres::Statement> {
+    let found = prepared.iter().find(|(known, _)| known.is(statement));
+    found.map(|(_, prepared)| prepared.clone())
 }
 
 type Done = Result<(), tokio_postgres::Error>;
 
 impl<F: FnMut(Row<'_>) + Send> Course<'_, F> {
     async fn transaction(&mut self, line: &Line, begin: &str, steps: &[Step]) -> Done {
+        // First, so that preparing lies before the stages of the answer and not within them.
+        for statement in steps.iter().filter_map(Step::statement) {
+            self.prepared(line, statement).await?;
+        }
         line.client.batch_execute(begin).await?;
         for step in steps {
             if let Err(error) = self.step(line, step).await {
@@ -108,28 +117,44 @@ impl<F: FnMut(Row<'_>) + Send> Course<'_, F> {
         line.client.batch_execute("COMMIT").await
     }
 
+    async fn prepared(
+        &mut self,
+        line: &Line,
+        statement: &Statement,
+    ) -> Result<tokio_postgres::Statement, tokio_postgres::Error> {
+        if let Some(known) = line.known(statement) {
+            return Ok(known);
+        }
+        let prepared = line.prepare(statement, self.stages).await;
+        self.begun = prepared.is_ok().then(Instant::now);
+        prepared
+    }
+
     async fn step(&mut self, line: &Line, step: &Step) -> Done {
-        self.stages.statements += 1;
         match step {
             Step::Prepared {
                 statement,
                 parameters,
             } => {
-                let prepared = line.prepare(statement, self.stages).await?;
+                let prepared = self.prepared(line, statement).await?;
+                self.stages.statements += 1;
                 let rows = line.client.query_raw(&prepared, parameters).await?;
                 self.rows(rows).await
             }
             Step::Typed { sql, parameters } => {
+                self.stages.statements += 1;
                 let parameters = parameters.iter().map(|(value, ty)| (value, ty.clone()));
                 let rows = line.client.query_typed_raw(sql, parameters).await?;
                 self.rows(rows).await
             }
             Step::Simple(sql) => {
+                self.stages.statements += 1;
                 let messages = line.client.simple_query_raw(sql).await?;
                 self.messages(messages).await
             }
             Step::CopyIn { statement, chunks } => {
-                let prepared = line.prepare(statement, self.stages).await?;
+                let prepared = self.prepared(line, statement).await?;
+                self.stages.statements += 1;
                 self.copy_in(line, &prepared, chunks).await
             }
         }
@@ -193,10 +218,15 @@ impl<F: FnMut(Row<'_>) + Send> Course<'_, F> {
         (self.on_row)(row);
     }
 
-    fn end(self) {
+    fn end(self, stamps: Option<&Stamps>) {
         let end = Instant::now();
-        let first = self.first.unwrap_or(end);
-        self.stages.first_row = Some(first - self.begun);
-        self.stages.all_rows = Some(end - first);
+        if let Some(begun) = self.begun {
+            let first = self.first.unwrap_or(end);
+            self.stages.first_row = Some(first - begun);
+            self.stages.all_rows = Some(end - first);
+        }
+        // Before anything else is read, as it is the stamp of what was read last.
+        let received = stamps.and_then(|stamps| stamps.last(end));
+        self.stages.received = received.filter(|at| *at >= self.started);
     }
 }

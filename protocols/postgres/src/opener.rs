@@ -1,7 +1,7 @@
 //! Opening a connection that is ready for queries, and asking the server to cancel one.
 
 use crate::{PostgresErrorKind, Stages};
-use openloop_net::{DialError, Dialed, Dialer, Stamps, Stream};
+use openloop_net::{DialError, Dialed, Dialer, Readiness, Stamps, Stream};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
@@ -30,6 +30,7 @@ pub(crate) struct Opened {
     pub(crate) client: Client,
     pub(crate) driver: Driver,
     pub(crate) stamps: Stamps,
+    pub(crate) readiness: Readiness,
 }
 
 /// How connections to one server are opened.
@@ -57,12 +58,13 @@ impl Opener {
 
     async fn start(&self, stages: &mut Stages) -> Result<Opened, PostgresErrorKind> {
         let stream = self.stream(stages).await?;
-        let stamps = stream.stamps();
+        let (stamps, readiness) = (stream.stamps(), stream.readiness());
         let (client, driver) = self.limited(self.config.connect_raw(stream, NoTls)).await?;
         Ok(Opened {
             client,
             driver,
             stamps,
+            readiness,
         })
     }
 

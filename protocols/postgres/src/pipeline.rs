@@ -98,7 +98,7 @@ impl Pipelines {
         let live = self.live(pipeline, stages).await?;
         place.asked = Some(Arc::clone(&live));
         loop {
-            match live.line.run(request, stages, on_row).await {
+            match live.line.run(request, stages, on_row, None).await {
                 Err(error) if error.is_retryable() && stages.retries < self.common.retries => {
                     stages.retries += 1;
                 }

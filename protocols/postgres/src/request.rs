@@ -142,15 +142,14 @@ impl Request {
     pub(crate) fn is_transaction(&self) -> bool {
         matches!(self.0, Asked::Transaction(..))
     }
+}
 
-    pub(crate) fn statements(&self) -> impl Iterator<Item = &Statement> {
-        let steps = match &self.0 {
-            Asked::One(step) => std::slice::from_ref(step),
-            Asked::Transaction(_, steps) => steps,
-        };
-        steps.iter().filter_map(|step| match step {
+impl Step {
+    /// The statement that it has to have prepared.
+    pub(crate) fn statement(&self) -> Option<&Statement> {
+        match self {
             Step::Prepared { statement, .. } | Step::CopyIn { statement, .. } => Some(statement),
             Step::Typed { .. } | Step::Simple(_) => None,
-        })
+        }
     }
 }

@@ -3,12 +3,11 @@
 use crate::line::Line;
 use crate::opener::{Driver, Opened, Opener};
 use crate::{PostgresErrorKind, Request, Row, Stages};
-use openloop_net::{Relay, Stamps};
+use openloop_net::{Readiness, Relay, Stamps};
 use std::fmt;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use tokio::time::Instant;
 
 /// An open connection: the half that takes requests, and the half that moves bytes. No task of its own stands behind
 /// it: whoever leases it polls both.
@@ -18,6 +17,7 @@ pub(crate) struct Session {
     relay: Arc<Relay>,
     waker: Waker,
     stamps: Stamps,
+    readiness: Readiness,
 }
 
 /// The driver, dropped once it has ended: that closes the socket.
@@ -56,6 +56,7 @@ impl Session {
             client,
             driver,
             stamps,
+            readiness,
         } = opener.open(stages).await?;
         let relay = Relay::new();
         Ok(Session {
@@ -67,13 +68,17 @@ impl Session {
             waker: Waker::from(Arc::clone(&relay)),
             relay,
             stamps,
+            readiness,
         })
     }
 
     /// Whether the connection can take another request: reads what the server has said meanwhile, its farewell as well.
     pub(crate) fn is_alive(&mut self) -> bool {
-        let mut cx = Context::from_waker(&self.waker);
-        self.relay.quietly(|| self.driving.advance(&mut cx));
+        // The driver reads until there is nothing.
+        if !self.readiness.is_dry() {
+            let mut cx = Context::from_waker(&self.waker);
+            self.relay.quietly(|| self.driving.advance(&mut cx));
+        }
         self.driving.driver.is_some()
     }
 
@@ -89,17 +94,13 @@ impl Session {
         stages: &mut Stages,
         on_row: &mut (impl FnMut(Row<'_>) + Send),
     ) -> Result<(), PostgresErrorKind> {
-        let started = Instant::now();
         let stamps = self.stamps.clone();
-        let (line, drive) = self.halves();
-        let answer = async {
-            let done = line.run(request, stages, on_row).await;
-            // Before anything else is read, as it is the stamp of what was read last.
-            let received = stamps.last(Instant::now());
-            stages.received = received.filter(|at| *at >= started);
-            done
+        let done = {
+            let (line, drive) = self.halves();
+            // It stays where it is made: each hand that it passed through would copy more than a kilobyte.
+            let answer = pin!(line.run(request, stages, on_row, Some(&stamps)));
+            drive.until(answer).await
         };
-        let done = drive.until(answer).await;
         match (done, &self.driving.error) {
             // The driver's own error says more: the request may have heard no more than that it ended.
             (Err(PostgresErrorKind::Closed), Some(why)) => Err(why.into()),
