@@ -52,6 +52,21 @@ async fn a_statement_known_to_the_builder_is_prepared_before_the_run() {
 }
 
 #[tokio::test]
+async fn what_cannot_be_prepared_is_not_sent() {
+    let postgres = client(ONE);
+    let wrong = Statement::new("SELECT nothing FROM nowhere").with([]);
+    let right = Statement::new("SELECT 1").with([]);
+    for request in [wrong.clone(), Request::transaction([right, wrong])] {
+        let error = postgres.call(request).await.unwrap_err();
+        let stages = error.stages();
+        assert_eq!(error.class(), "pg_42P01");
+        assert!(stages.prepare.is_some());
+        assert_eq!((stages.first_row, stages.all_rows), (None, None));
+        assert_eq!(stages.statements, 0);
+    }
+}
+
+#[tokio::test]
 async fn rows_and_their_bytes_are_counted_and_changes_apart_from_them() {
     let postgres = client(ONE);
     let series = Statement::new("SELECT i FROM generate_series(1, $1::int8) AS i");
