@@ -147,7 +147,8 @@ async fn a_dropped_call_closes_its_connection_or_leaves_its_reply_unread() {
     }
 }
 
-/// The replies of a paused server come late, and about half of the calls have been given up by then.
+/// The replies of a paused server come late, and about half of the calls have been given up by then: more where each of
+/// these takes its connection with it and the machine is slow to open others.
 #[tokio::test]
 async fn no_reply_goes_to_another_request_where_many_are_given_up() {
     // Some thousands of requests, or a million with `cargo testbed --full`.
@@ -169,14 +170,18 @@ async fn no_reply_goes_to_another_request_where_many_are_given_up() {
             server.cli(&["client", "pause", "10", "all"]).unwrap();
             load.echo(250, Duration::from_micros(80), Duration::from_millis(5))
                 .await;
+            load.settle().await;
+            // Whoever comes next has time, however slow the machine is, and gets its own.
+            load.echo(1, Duration::ZERO, Duration::from_secs(20)).await;
+            load.settle().await;
         }
         let (snapshot, outcomes, redis) = load.finish().await;
         let counts = snapshot.counts();
-        assert_eq!(counts.scheduled, 250 * rounds);
-        assert!(counts.timed_out > 0 && counts.ok > 0, "{outcomes:?}");
-        assert_eq!(counts.ok + counts.timed_out, 250 * rounds, "{outcomes:?}");
+        assert_eq!(counts.scheduled, 251 * rounds);
+        assert!(counts.timed_out > 0 && counts.ok >= rounds, "{outcomes:?}");
+        assert_eq!(counts.ok + counts.timed_out, 251 * rounds, "{outcomes:?}");
         println!(
-            "{connections:?}: {} requests with a limit of 5 ms, {} answered, each with its own number; in {:?}",
+            "{connections:?}: {} requests, most with a limit of 5 ms, {} answered, each with its own number; in {:?}",
             counts.scheduled,
             counts.ok,
             begun.elapsed()
