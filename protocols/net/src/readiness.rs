@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 ///
 /// A handle, which stays good after the socket has been handed to a protocol's client: its other half need not be polled to
 /// see whether the server has said anything meanwhile.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Readiness(Arc<State>);
 
 #[derive(Debug, Default)]
@@ -57,7 +57,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn new() -> Self {
-        let readiness = Readiness::default();
+        let readiness = Readiness(Arc::default());
         Reader {
             readable: Waker::from(Arc::clone(&readiness.0)),
             noted: None,
