@@ -17,7 +17,7 @@ use std::time::Duration;
 use openloop_testbed::GrpcServer;
 use support::Result;
 use support::program;
-use support::statistics::median;
+use support::ratio::Ratio;
 
 /// Connections, and calls at once on each.
 const SHAPES: [(u32, u32); 2] = [(1, 50), (4, 12)];
@@ -48,7 +48,7 @@ fn main() -> Result<()> {
             "{:>5}  {:<8} {:>11} {:>9} {:>5}   connections: {connections}, calls on each: {at_once}",
             "round", "", "calls/s", "CPU s/M", "load"
         );
-        let (mut rates, mut cpus) = (Vec::new(), Vec::new());
+        let (mut all_ours, mut all_theirs) = (Vec::new(), Vec::new());
         for round in 1..=rounds {
             let theirs = peer(
                 &mut Command::new(&h2load),
@@ -64,17 +64,16 @@ fn main() -> Result<()> {
                 let load = support::load_average();
                 println!("{round:>5}  {name:<8} {rate:>11.0} {cpu:>9.2} {load:>5}");
             }
-            rates.push(ours.per_second / theirs.per_second);
-            cpus.push(ours.cpu / theirs.cpu);
+            all_ours.push(ours);
+            all_theirs.push(theirs);
         }
-        let (rate, cpu) = (median(rates), median(cpus));
+        let rate = Ratio::of(&all_ours, &all_theirs, |figures| figures.per_second);
+        let cpu = Ratio::of(&all_ours, &all_theirs, |figures| figures.cpu);
         println!(
-            "loadgen / h2load over {connections}: {rate:.3} of the calls per second (goal {GOAL}, aim {AIM}), {cpu:.3} of the CPU (at most {MOST_CPU})\n"
+            "loadgen / h2load over {connections}: {rate} of the calls per second (goal {GOAL}, aim {AIM}), {cpu} of the CPU (at most {MOST_CPU})\n"
         );
-        if rate < GOAL || cpu > MOST_CPU {
-            broken.push(format!(
-                "{rate:.3} at {cpu:.3} of the CPU over {connections}"
-            ));
+        if rate.median < GOAL || cpu.median > MOST_CPU {
+            broken.push(format!("{rate} at {cpu} of the CPU over {connections}"));
         }
     }
     std::fs::remove_file(&message)?;

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use support::Result;
 use support::program::{self, Finished};
+use support::ratio::Ratio;
 use support::server::Server;
 use support::statistics::median;
 
@@ -68,22 +69,16 @@ fn main() -> Result<()> {
     let mut broken = Vec::new();
     for (peer, goal, must_hold) in GOALS {
         if let (Some(ours), Some(theirs)) = (figures.get("loadgen"), figures.get(peer)) {
-            // Within each round, so that a machine that slows down slows both.
-            let ratio = |of: fn(&Figures) -> f64| {
-                median(ours.iter().zip(theirs).map(|(a, b)| of(a) / of(b)))
-            };
-            let rate = ratio(|figures| figures.per_second);
+            let rate = Ratio::of(ours, theirs, |figures| figures.per_second);
+            let cpu = Ratio::of(ours, theirs, |figures| figures.cpu);
             let kind = if must_hold { "goal" } else { "aim" };
-            let reached = rate >= goal;
+            let reached = rate.median >= goal;
             let verdict = if reached { "reached" } else { "missed" };
             if must_hold && !reached {
-                broken.push(format!(
-                    "loadgen / {peer} is {rate:.3}, and {goal} must hold"
-                ));
+                broken.push(format!("loadgen / {peer} is {rate}, and {goal} must hold"));
             }
             println!(
-                "loadgen / {peer}: {rate:.3} of the requests per second ({kind} {goal}: {verdict}), {:.3} of the CPU",
-                ratio(|figures| figures.cpu)
+                "loadgen / {peer}: {rate} of the requests per second ({kind} {goal}: {verdict}), {cpu} of the CPU"
             );
         }
     }

@@ -17,6 +17,7 @@ use std::time::Duration;
 use openloop_testbed::Redis;
 use support::Result;
 use support::program;
+use support::ratio::Ratio;
 use support::statistics::median;
 
 const CONNECTIONS: &str = "8";
@@ -58,16 +59,14 @@ fn main() -> Result<()> {
             ours.push(by_loadgen);
             theirs.push(by_benchmark);
         }
-        let ratio =
-            |of: fn(&Figures) -> f64| median(ours.iter().zip(&theirs).map(|(a, b)| of(a) / of(b)));
-        let rate = ratio(|figures| figures.per_second);
+        let rate = Ratio::of(&ours, &theirs, |figures| figures.per_second);
+        let cpu = Ratio::of(&ours, &theirs, |figures| figures.cpu);
         println!(
-            "loadgen / redis-benchmark, {at_once} at a time: {rate:.3} of the commands per second (goal {goal}, aim {aim}), {:.3} of the CPU",
-            ratio(|figures| figures.cpu)
+            "loadgen / redis-benchmark, {at_once} at a time: {rate} of the commands per second (goal {goal}, aim {aim}), {cpu} of the CPU"
         );
-        if rate < goal {
+        if rate.median < goal {
             broken.push(format!(
-                "{rate:.3} with {at_once} at a time, and {goal} must hold"
+                "{rate} with {at_once} at a time, and {goal} must hold"
             ));
         }
         if at_once == 1 {

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 pub(crate) mod program;
+pub(crate) mod ratio;
 pub(crate) mod server;
 pub(crate) mod statistics;
 

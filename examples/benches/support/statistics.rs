@@ -12,7 +12,13 @@ pub(crate) fn quantile(ascending: &[u64], q: Quantile) -> u64 {
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    let upper = values.len() / 2;
+    // Of an even number, half way between the middle two.
+    let lower = upper.saturating_sub(usize::from(values.len().is_multiple_of(2)));
+    match (values.get(lower), values.get(upper)) {
+        (Some(lower), Some(upper)) => lower.midpoint(*upper),
+        _ => f64::NAN,
+    }
 }
 
 /// The gaps between instants, in ascending order.
