@@ -41,7 +41,7 @@ fn main() -> Result<()> {
     let rounds = flags.number("--rounds")?;
     let rate = beside_pgbench(&server, length, rounds, &mut broken)?;
     lag(&server, length, rate / 2.0, &mut broken)?;
-    triangle(&server, rate, &mut broken)?;
+    triangle(&server, &mut broken)?;
     exhaustion(&server, length, &mut broken)?;
     support::end(&broken)
 }
@@ -202,15 +202,16 @@ fn lag(server: &Postgres, length: Duration, rate: f64, broken: &mut Vec<String>)
 }
 
 /// A lock for 3 of 4 s at 500/s: everybody who came meanwhile has waited for its end, and then for those before.
-fn triangle(server: &Postgres, drain_rate: f64, broken: &mut Vec<String>) -> Result<()> {
+fn triangle(server: &Postgres, broken: &mut Vec<String>) -> Result<()> {
+    const LOCKED: &str = "SELECT one FROM locked";
     const RATE: f64 = 500.0;
     const SECONDS: f64 = 4.0;
+    let length = Duration::from_secs_f64(SECONDS);
     server.sql("CREATE TABLE locked AS SELECT 1 AS one")?;
     let holder = std::thread::scope(|scope| {
         let holder = scope.spawn(|| -> std::io::Result<f64> {
-            let asked =
-                "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT one FROM locked'";
-            while server.sql(asked)? == "0" {}
+            let asked = format!("SELECT count(*) FROM pg_stat_activity WHERE query = '{LOCKED}'");
+            while server.sql(&asked)? == "0" {}
             // From the lock's begin to just before its end, by the server's own clock.
             let held = server.sql(
                 "BEGIN; SELECT pg_sleep(0.4); LOCK TABLE locked IN ACCESS EXCLUSIVE MODE;
@@ -224,7 +225,7 @@ fn triangle(server: &Postgres, drain_rate: f64, broken: &mut Vec<String>) -> Res
         });
         let flags = [
             "--query",
-            "SELECT one FROM locked",
+            LOCKED,
             "--connections",
             CONNECTIONS,
             "--rate",
@@ -232,11 +233,22 @@ fn triangle(server: &Postgres, drain_rate: f64, broken: &mut Vec<String>) -> Res
             "--arrivals",
             "constant",
         ];
-        let run = program::loadgen_of("postgres", &server.dsn(), Duration::from_secs(4), &flags);
+        let run = program::loadgen_of("postgres", &server.dsn(), length, &flags);
         let held = holder.join().map_err(|_| "the holder of the lock died")??;
         Ok::<_, Box<dyn std::error::Error>>((run?.1, held))
     });
     let (report, held) = holder?;
+    // What waited is served as fast as the server can: how fast that is, the same query says, asked again right after.
+    let flat_out = [
+        "--query",
+        LOCKED,
+        "--connections",
+        CONNECTIONS,
+        "--closed",
+        CONNECTIONS,
+    ];
+    let (_, served) = program::loadgen_of("postgres", &server.dsn(), length, &flat_out)?;
+    let drain_rate = number(&served["achieved_rate"])?;
     // By hand: the arrivals of a lock from 0.5 s on, served in turn after it.
     let (mut free, mut waits) = (0.0_f64, Vec::new());
     for arrival in 0..(RATE * SECONDS) as u32 {
@@ -250,7 +262,7 @@ fn triangle(server: &Postgres, drain_rate: f64, broken: &mut Vec<String>) -> Res
     }
     waits.sort_by(f64::total_cmp);
     let by_hand = |rank: usize| waits[rank - 1];
-    println!("a lock of {held:.3} s at 500/s for 4 s, by hand with the rate above after it:");
+    println!("a lock of {held:.3} s at 500/s for 4 s, by hand with {drain_rate:.0}/s after it:");
     for (name, rank) in [("p50", 1000), ("p99", 1980), ("max", 2000)] {
         let measured = number(&report["latency"]["response"][format!("{name}_ns")])? / 1e9;
         let off = measured / by_hand(rank) - 1.0;
