@@ -34,7 +34,7 @@ fn main() -> Result<()> {
         return Ok(());
     };
     let length = flags.duration("--steady")?;
-    let rounds: u32 = flags.number("--rounds")?;
+    let rounds = flags.count("--rounds")?;
     let Some(h2load) = program::find("h2load", "H2LOAD") else {
         return Err("h2load is missing: apt-get install nghttp2-client".into());
     };

@@ -52,7 +52,7 @@ fn main() -> Result<()> {
         "load"
     );
     for rate in flags.numbers("--rates")? {
-        for _ in 0..flags.number("--rounds")? {
+        for _ in 0..flags.count("--rounds")? {
             let server = Server::start("instant")?;
             let asked = rate.to_string();
             let load = [

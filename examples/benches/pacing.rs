@@ -59,7 +59,7 @@ fn main() -> Result<()> {
             .arrivals(Arrivals::Constant)
             .build()?;
         let (mut ours, mut bare) = (Vec::new(), Vec::new());
-        for _ in 0..flags.number("--rounds")? {
+        for _ in 0..flags.count("--rounds")? {
             ours.push(Round::of(&plan, openloop)?);
             bare.push(Round::of(&plan, control)?);
         }

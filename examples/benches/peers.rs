@@ -40,7 +40,7 @@ fn main() -> Result<()> {
     let mut figures: BTreeMap<&str, Vec<Figures>> = BTreeMap::new();
     // Each goes first in turn: what comes after another program meets a machine that is warm.
     let mut order = ["loadgen", "oha", "wrk"];
-    for round in 1..=flags.number("--rounds")? {
+    for round in 1..=flags.count("--rounds")? {
         for name in order {
             let Some(measured) = (match name {
                 "oha" => measure(oha.as_deref(), |oha, url| by_oha(oha, url, length))?,

@@ -38,7 +38,7 @@ fn main() -> Result<()> {
     let scale = SCALE.to_string();
     pgbench(&server, &["-i", "-q", "-s", &scale])?;
     let mut broken = Vec::new();
-    let rounds = flags.number("--rounds")?;
+    let rounds = flags.count("--rounds")?;
     let rate = beside_pgbench(&server, length, rounds, &mut broken)?;
     lag(&server, length, rate / 2.0, &mut broken)?;
     triangle(&server, &mut broken)?;
@@ -58,7 +58,7 @@ type Figures = (f64, f64);
 fn beside_pgbench(
     server: &Postgres,
     length: Duration,
-    rounds: usize,
+    rounds: u64,
     broken: &mut Vec<String>,
 ) -> Result<f64> {
     let script = std::env::temp_dir().join(format!("openloop-pipeline-{}.sql", std::process::id()));

@@ -32,7 +32,7 @@ fn main() -> Result<()> {
         return Ok(());
     };
     let length = flags.duration("--steady")?;
-    let rounds: u32 = flags.number("--rounds")?;
+    let rounds = flags.count("--rounds")?;
     let server = Redis::start()?;
     if !server.id().is_some_and(support::pin_server) {
         println!("the server is not on a core of its own");

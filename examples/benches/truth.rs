@@ -42,7 +42,7 @@ fn main() -> Result<()> {
     };
     let length = Duration::from_secs_f64(flags.number("--secs")?);
     let rate = Rate::per_second(flags.number("--rate")?)?;
-    let runs: u64 = flags.number("--runs")?;
+    let runs = flags.count("--runs")?;
     println!(
         "{:>4} {:>8}  {:<5} {:>11} {:>11} {:>9} {:>8}  {:<4} {:>5}",
         "run", "requests", "", "response ms", "truth ms", "off by ms", "%", "", "load"

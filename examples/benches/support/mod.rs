@@ -11,6 +11,7 @@ pub(crate) mod statistics;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Display;
+use std::num::NonZeroU64;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -137,6 +138,11 @@ impl Flags {
         let text = self.text(name)?;
         let parsed = text.parse();
         parsed.map_err(|error| format!("{name} {text}: {error}").into())
+    }
+
+    /// How many rounds, or runs: with none, nothing could fail.
+    pub(crate) fn count(&self, name: &str) -> Result<u64> {
+        Ok(self.number::<NonZeroU64>(name)?.get())
     }
 
     /// Numbers with commas between them.
