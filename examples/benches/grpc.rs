@@ -17,7 +17,7 @@ use std::time::Duration;
 use openloop_testbed::GrpcServer;
 use support::Result;
 use support::program;
-use support::ratio::Ratio;
+use support::ratio::{Ratio, by_turns};
 
 /// Connections, and calls at once on each.
 const SHAPES: [(u32, u32); 2] = [(1, 50), (4, 12)];
@@ -50,15 +50,12 @@ fn main() -> Result<()> {
         );
         let (mut all_ours, mut all_theirs) = (Vec::new(), Vec::new());
         for round in 1..=rounds {
-            let theirs = peer(
-                &mut Command::new(&h2load),
-                &server,
-                &message,
-                connections,
-                at_once,
-                length,
+            let mut h2load = Command::new(&h2load);
+            let (ours, theirs) = by_turns(
+                round,
+                || loadgen(&server, connections, at_once, length),
+                || peer(&mut h2load, &server, &message, connections, at_once, length),
             )?;
-            let ours = loadgen(&server, connections, at_once, length)?;
             for (name, figures) in [("h2load", &theirs), ("loadgen", &ours)] {
                 let (rate, cpu) = (figures.per_second, figures.cpu);
                 let load = support::load_average();

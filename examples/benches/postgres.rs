@@ -18,15 +18,37 @@ use openloop_testbed::{PgBouncer, Postgres};
 use serde_json::Value;
 use support::Result;
 use support::program;
-use support::ratio::Ratio;
+use support::ratio::{Ratio, by_turns};
 use support::statistics::median;
 
 const SCALE: u64 = 10;
 const CONNECTIONS: &str = "8";
-/// Queries in a pipeline; of pgbench's rate what must hold and what is aimed at, and how much of its CPU a query may take.
-const GOALS: [(usize, f64, f64, Option<f64>); 2] =
-    [(1, 0.9, 0.95, Some(1.0)), (4, 0.65, 0.85, None)];
+const GOALS: [Goal; 2] = [
+    Goal {
+        depth: 1,
+        rate: 0.9,
+        aim: 0.95,
+        most_cpu: Some(1.0),
+    },
+    Goal {
+        depth: 4,
+        rate: 0.65,
+        aim: 0.85,
+        most_cpu: None,
+    },
+];
 const SELECT: &str = "SELECT abalance FROM pgbench_accounts WHERE aid = {key}";
+
+/// What is asked beside pgbench, with so many queries in a pipeline.
+struct Goal {
+    depth: usize,
+    /// Of its rate what must hold.
+    rate: f64,
+    /// And what is aimed at.
+    aim: f64,
+    /// Of its CPU for a query, where that must hold.
+    most_cpu: Option<f64>,
+}
 
 fn main() -> Result<()> {
     let flags = [("--steady", "20s"), ("--rounds", "3")];
@@ -65,27 +87,32 @@ fn beside_pgbench(
     std::fs::write(&script, pipeline_script())?;
     let script_name = script.display().to_string();
     let mut one_at_a_time = 0.0;
-    for (depth, goal, aim, most_cpu) in GOALS {
+    for goal in GOALS {
+        let Goal {
+            depth,
+            rate: least,
+            aim,
+            most_cpu,
+        } = goal;
         let (mut ours, mut theirs): (Vec<Figures>, Vec<Figures>) = Default::default();
-        for round in 0..rounds {
-            // Each goes first in turn: what comes after another program meets a machine that is warm.
-            if round % 2 == 0 {
-                ours.push(by_loadgen(server, length, depth)?);
-            }
-            theirs.push(match depth {
-                1 => by_pgbench(server, length, &["-S"], 1.0)?,
-                _ => by_pgbench(server, length, &["-f", &script_name], 4.0)?,
-            });
-            if round % 2 == 1 {
-                ours.push(by_loadgen(server, length, depth)?);
-            }
+        for round in 1..=rounds {
+            let (by_loadgen, by_pgbench) = by_turns(
+                round,
+                || by_loadgen(server, length, depth),
+                || match depth {
+                    1 => by_pgbench(server, length, &["-S"], 1.0),
+                    _ => by_pgbench(server, length, &["-f", &script_name], 4.0),
+                },
+            )?;
+            ours.push(by_loadgen);
+            theirs.push(by_pgbench);
         }
         let of = |figures: &[Figures], part: fn(&Figures) -> f64| median(figures.iter().map(part));
         let rate = Ratio::of(&ours, &theirs, |figures| figures.0);
         let cpu = Ratio::of(&ours, &theirs, |figures| figures.1);
         println!(
             "depth {depth}: loadgen {:.0}/s, {:.1} CPU s/M; pgbench {:.0}/s, {:.1} CPU s/M; load {}\n  {rate} of its rate (goal \
-             {goal}, aim {aim}), {cpu} of its CPU{}",
+             {least}, aim {aim}), {cpu} of its CPU{}",
             of(&ours, |f| f.0),
             of(&ours, |f| f.1),
             of(&theirs, |f| f.0),
@@ -93,9 +120,9 @@ fn beside_pgbench(
             support::load_average(),
             most_cpu.map_or(String::new(), |most| format!(" (goal at most {most})")),
         );
-        if rate.median < goal {
+        if rate.median < least {
             broken.push(format!(
-                "depth {depth}: {rate} of pgbench's rate, and {goal} must hold"
+                "depth {depth}: {rate} of pgbench's rate, and {least} must hold"
             ));
         }
         if let Some(most) = most_cpu

@@ -17,7 +17,7 @@ use std::time::Duration;
 use openloop_testbed::Redis;
 use support::Result;
 use support::program;
-use support::ratio::Ratio;
+use support::ratio::{Ratio, by_turns};
 use support::statistics::median;
 
 const CONNECTIONS: &str = "8";
@@ -49,9 +49,12 @@ fn main() -> Result<()> {
         // A first guess of what fills the time, until it has been measured.
         let mut per_second = 60_000.0 * f64::from(at_once);
         for round in 1..=rounds {
-            let by_benchmark = benchmark(&server, at_once, per_second * length.as_secs_f64())?;
+            let (by_loadgen, by_benchmark) = by_turns(
+                round,
+                || loadgen(&server, at_once, length),
+                || benchmark(&server, at_once, per_second * length.as_secs_f64()),
+            )?;
             per_second = by_benchmark.per_second;
-            let by_loadgen = loadgen(&server, at_once, length)?;
             for (name, figures) in [("redis-benchmark", &by_benchmark), ("loadgen", &by_loadgen)] {
                 let load = support::load_average();
                 println!("{round:>5}  {name:<16} {figures} {load:>5}");

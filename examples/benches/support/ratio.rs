@@ -1,5 +1,6 @@
 //! How many times as much the one has as the other.
 
+use super::Result;
 use super::statistics::median;
 use std::fmt;
 
@@ -17,12 +18,8 @@ pub(crate) struct Ratio {
 
 impl Ratio {
     /// Of each of `ours` to its own of `theirs`.
-    pub(crate) fn of<'a, T: 'a>(
-        ours: impl IntoIterator<Item = &'a T>,
-        theirs: impl IntoIterator<Item = &'a T>,
-        figure: impl Fn(&T) -> f64,
-    ) -> Self {
-        let pairs = ours.into_iter().zip(theirs);
+    pub(crate) fn of<T>(ours: &[T], theirs: &[T], figure: impl Fn(&T) -> f64) -> Self {
+        let pairs = ours.iter().zip(theirs);
         let mut ratios: Vec<f64> = pairs.map(|(a, b)| figure(a) / figure(b)).collect();
         ratios.sort_by(f64::total_cmp);
         let out = left_out(ratios.len());
@@ -42,6 +39,20 @@ impl fmt::Display for Ratio {
             None => write!(f, "({} rounds, and 6 have an interval)", self.rounds),
         }
     }
+}
+
+/// Ours and theirs in one round. Each goes first in turn: what comes after another program meets a machine that is warm.
+pub(crate) fn by_turns<T>(
+    round: u64,
+    ours: impl FnOnce() -> Result<T>,
+    theirs: impl FnOnce() -> Result<T>,
+) -> Result<(T, T)> {
+    if round % 2 == 1 {
+        let ours = ours()?;
+        return Ok((ours, theirs()?));
+    }
+    let theirs = theirs()?;
+    Ok((ours()?, theirs))
 }
 
 /// How many of `n` values on either side the interval of their median leaves out: each lies below the median or above
